@@ -45,7 +45,7 @@ struct sparse {
 	int64_t count[TENSOR_DIMS]; /* shape of the smaller tensor */
 	struct sparse_map map;      /* of its indices */
 	size_t size;                /* bytes of an element */
-	size_t stored, covered;     /* bytes, see sparse.h */
+	size_t stored;              /* bytes, see sparse.h */
 	size_t filled;              /* bytes that were given contents */
 	int zero;                   /* unwritten bytes are zero */
 	size_t stored_before;       /* `stored` when the current writers began */
@@ -110,7 +110,7 @@ static struct sparse *begin(struct storage *s)
 
 	if (p) {
 		drop_chunks(s);
-		p->stored = p->stored_before = p->covered = 0;
+		p->stored = p->stored_before = 0;
 		p->zero = p->writer = 0;
 		return p;
 	}
@@ -634,20 +634,6 @@ size_t sparse_filled(const struct storage *s)
 size_t sparse_stored(const struct storage *s)
 {
 	return s->sparse ? s->sparse->stored : 0;
-}
-
-void sparse_cover(struct storage *s, size_t bytes)
-{
-	struct sparse *p = s->sparse;
-
-	p->covered = bytes > s->bytes - MIN(p->covered, s->bytes) ? s->bytes : p->covered + bytes;
-}
-
-size_t sparse_covered(const struct storage *s)
-{
-	const struct sparse *p = s->sparse;
-
-	return p && p->contents == CONTENTS_EMPTY && p->stored ? p->covered : s->bytes;
 }
 
 int sparse_is_empty(const struct storage *s)

@@ -77,12 +77,6 @@ void sparse_drop_writer(struct storage *s);
 size_t sparse_filled(const struct storage *s);
 /* Bytes that were marked so far, counted each time. */
 size_t sparse_stored(const struct storage *s);
-/* Records that at most `bytes` more bytes were written, including those of instances that did not
- * run. */
-void sparse_cover(struct storage *s, size_t bytes);
-/* Most bytes that can have been written, of a storage that was empty and was written to; else all of its
- * bytes. */
-size_t sparse_covered(const struct storage *s);
 /* Whether nobody wrote to the storage and the program gave its contents: one value, zeros, its
  * own memory, or torch.empty. */
 int sparse_is_made(const struct storage *s);

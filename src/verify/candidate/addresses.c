@@ -73,16 +73,13 @@ void addresses_tell(const struct addresses *a, struct run_addresses *out, struct
 int64_t addresses_blank(const struct slice_call *s, const struct tensor *t, int64_t *reached)
 {
 	struct slice_memory *m = s ? slice_find(s, t->st->id) : NULL;
-	int64_t gap, n = tensor_numel(t), size = dtype_size(t->dt), written;
+	int64_t gap, n = tensor_numel(t), size = dtype_size(t->dt);
 
 	*reached = n;
-	if (!m || result_overlaps(t))
+	if (!m || m->writes != SLICE_DECIDED || result_overlaps(t))
 		return 0;
-	if (m->writes == SLICE_DECIDED)
-		*reached = cover_end(&m->written) / size;
-	written = m->writes == SLICE_DECIDED ? cover_count(&m->written, 0, (int64_t)t->st->bytes, &gap) :
-		(int64_t)sparse_covered(t->st);
-	return MAX(n - written / size, 0);
+	*reached = cover_end(&m->written) / size;
+	return MAX(n - cover_count(&m->written, 0, (int64_t)t->st->bytes, &gap) / size, 0);
 }
 
 /* A search for a result that was not written. */
@@ -110,21 +107,8 @@ static const char *index_text(const struct tensor *t, int64_t offset, char *out,
 	return out;
 }
 
-/* Returns 1 if the slice does not decide what is written, and all instances together cannot write the whole
- * result even if each writes as much as the largest that was run. */
-static int beyond_bound(const struct gap *g, const struct tensor *t)
-{
-	int64_t reached, blank = addresses_blank(g->s, t, &reached), n = tensor_numel(t);
-
-	if (blank)
-		diag_set(g->d, REASON_uninitialised, 0, 0,
-			 "at full size the kernels write at most %lld of the %lld elements of the result, whose shape "
-			 "is %s", (long long)(n - blank), (long long)n, SHAPE_TEXT(t->ndim, t->shape));
-	return blank != 0;
-}
-
-/* Returns 1 for a result that was allocated empty and is not written everywhere. Only dense tensors are
- * examined: their elements are one range of the storage. */
+/* Returns 1 for a result that was allocated empty and is not written everywhere, if its writes are decided. Only
+ * dense tensors are examined: their elements are one range of the storage. */
 static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	const struct gap *g = ctx;
@@ -134,10 +118,8 @@ static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 	char index[160] = "";
 
 	(void)name;
-	if (!m || !sparse_is_empty(t->st) || !tensor_is_dense(t) || !tensor_numel(t))
+	if (!m || m->writes != SLICE_DECIDED || !sparse_is_empty(t->st) || !tensor_is_dense(t) || !tensor_numel(t))
 		return 0;
-	if (m->writes != SLICE_DECIDED)
-		return beyond_bound(g, t);
 	tensor_span(t, &lo, &hi);
 	written = cover_count(&m->written, lo, hi, &gap);
 	if (written == hi - lo)

@@ -140,7 +140,7 @@ static int forward_sampled(struct dry_call *f, struct val inputs, struct err *e)
 	const struct trial *tr = &f->t->trial[f->o->trial];
 	struct weights_reduced reduced = { .map = &f->o->map,
 					   .settled = f->o->transposed.known, .transposed = f->o->transposed.bits };
-	struct sample_tensors held;
+	struct world_tensors held;
 	struct intermediate_giver giver = { .tr = tr, .map = &f->o->map, .input = held.v };
 	struct sampler s;
 	struct addresses addresses;

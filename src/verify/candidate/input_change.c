@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "verify/candidate/input_axes.h"
+
 /* A change on its way through the inputs of a trial. */
 struct change {
 	enum trial_change what;
@@ -252,24 +254,6 @@ static int reverse_batch(const struct tensor *t, struct err *e)
 	return rc;
 }
 
-/* Replaces the tensor by a copy of its first row. It is a copy, so that reading past the row is out
- * of bounds. */
-static int take_row(struct tensor *t, struct err *e)
-{
-	struct tensor row, dense;
-	int rc = tensor_slice(&row, t, 0, 0, 1, 1, e);
-
-	if (rc)
-		return -1;
-	rc = tensor_to(&dense, &row, t->dt, e);
-	tensor_release(&row);
-	if (rc)
-		return -1;
-	tensor_release(t);
-	*t = dense;
-	return 0;
-}
-
 /* --- integers and masks ------------------------------------------------------------------- */
 
 /* A mask has one value for elements that it keeps, and another one in its gaps. */
@@ -459,7 +443,9 @@ static int change_input(void *ctx, struct str name, struct tensor_obj *obj)
 	if (c->what == CHANGE_REVERSE_BATCH || c->what == CHANGE_FIRST_ROW) {
 		if (obj->t.shape[0] != c->batch)
 			return 0;
-		return c->what == CHANGE_FIRST_ROW ? take_row(&obj->t, c->e) : reverse_batch(&obj->t, c->e);
+		/* A copy of the first row, so that reading past the row is out of bounds. */
+		return c->what == CHANGE_FIRST_ROW ? input_axes_cut(&obj->t, 0, 1, c->e) :
+			reverse_batch(&obj->t, c->e);
 	}
 	if (c->what == CHANGE_RARE) {
 		if (dtype_is_float(obj->t.dt) && !change_can_choose(&obj->t) && tensor_is_contiguous(&obj->t))

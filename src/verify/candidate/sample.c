@@ -26,8 +26,6 @@ enum { LAUNCHES_MOST = 64, PROGRAM_FUEL = 1 << 22 };
 enum { CALL_WORK = 1 << 27, LAUNCH_WORK = 1 << 26, STRATA_WORK = 1 << 22, CHAIN_WORK = 1 << 26 };
 /* Instances that are drawn in strata, and all that are run together. */
 enum { STRATA_MOST = 256, BATCH_MOST = 1 << 13 };
-/* Fewer instances than this are too few to bound what the others write. */
-enum { FEW_RAN = 4 };
 /* For the constant-tensor test: the most instances of a launch that is run whole, and the fuel of
  * all. */
 enum { ALL_MOST = 1 << 16, ALL_FUEL = 1 << 18 };
@@ -110,30 +108,14 @@ static void begin_launch(struct writes *t)
 	}
 }
 
-/* After a launch: instances that were not run may have overwritten what earlier launches left. No instance is
- * assumed to have written more than the largest of those that ran; this bounds the writes that the address slice
- * does not decide, unless very few ran. */
-static void note_launch(const struct writes *t, int64_t all, int ran)
-{
-	int64_t most;
-
-	for (size_t i = 0; i < t->n; i++) {
-		if (ran < all)
-			sparse_end_some(t->v[i].st);
-		if (ck_mul64((int64_t)t->v[i].most, all, &most) || ran < MIN(all, FEW_RAN))
-			most = (int64_t)t->v[i].st->bytes;
-		sparse_cover(t->v[i].st, (size_t)most);
-	}
-}
-
-/* After an instance was stopped: what it wrote is dropped, and the others may have written
- * anything. */
-static void note_stopped(const struct writes *t)
+/* After a launch some of whose instances ran: the others may have overwritten what earlier launches left. If the
+ * last one was stopped, its writes are dropped. */
+static void end_launch(const struct writes *t, int stopped)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		sparse_drop_writer(t->v[i].st);
+		if (stopped)
+			sparse_drop_writer(t->v[i].st);
 		sparse_end_some(t->v[i].st);
-		sparse_cover(t->v[i].st, SIZE_MAX);
 	}
 }
 
@@ -263,13 +245,6 @@ static int flatten(struct launched *k)
 	return rc;
 }
 
-/* Notes what a launch did whose picked instances all ran to their end. */
-static int note_ran(struct launched *k)
-{
-	note_launch(&k->t, k->all, k->n);
-	return k->s->constant ? flatten(k) : 0;
-}
-
 /* May another instance of the launch be run? One that costs a second is run once. */
 static int is_affordable(const struct launched *k)
 {
@@ -343,7 +318,7 @@ static void add_neighbours(struct batch *b, const struct launched *k, int64_t mo
 		batch_add(b, k, i);
 }
 
-/* Runs more instances as one writer. They tell nothing about coverage. */
+/* Runs more instances as one writer. */
 static int run_more(struct launched *k)
 {
 	struct batch *b = mem_zalloc(sizeof *b);
@@ -396,14 +371,13 @@ static int run_some(struct launched *k)
 	begin_launch(&k->t);
 	for (int i = 0; i < n && !rc && is_affordable(k); i++)
 		rc = run_program(k, picked[i]);
-	if (!rc)
-		rc = note_ran(k);
+	if (rc == 2 || (!rc && k->n < k->all))
+		end_launch(&k->t, rc == 2);
 	if (rc != 2)
-		return rc || k->s->constant ? rc : run_more(k);
+		return rc ? rc : k->s->constant ? flatten(k) : run_more(k);
 	/* Instances of later launches may be as long: they are not tried. */
 	k->s->launches = 0;
 	note_left(k->s, CONSTANT_ANSWER_long_program);
-	note_stopped(&k->t);
 	return 0;
 }
 

@@ -39,12 +39,6 @@ int sample_launch(struct sampler *s, struct tile_engine *engine, const struct ti
 /* After a launch: reports and fills in each argument that holds a step of the reference. */
 int sample_take_steps(struct sampler *s, const struct tile_launch *l, struct err *e);
 
-/* The tensors of a value, in order; borrowed. */
-struct sample_tensors {
-	struct tensor v[RESULTS_MOST];
-	int n;
-};
-
 /* Gives each hollow input and weight one value throughout. Returns 0 on success, -1 on failure
  * (*e). */
 int sample_make_constant(struct world *w, struct val inputs, struct err *e);
@@ -53,7 +47,7 @@ int sample_make_constant(struct world *w, struct val inputs, struct err *e);
 int sample_tell_constant(struct sampler *s, struct host *h, struct val result, struct err *e);
 /* Gives the hollow inputs the contents of the trial's inputs, which go into *held and must outlive
  * the call of forward. Returns 0 on success, 1 if the program fails, -1 on our own failure (*e). */
-int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
+int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct world_tensors *held,
 		  struct err *e);
 /* Reports the elements of the result that are known. Returns 0 on success, -1 on failure (*e). */
 int sample_give(struct sampler *s, struct host *h, struct val result, struct err *e);

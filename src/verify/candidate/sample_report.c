@@ -12,30 +12,19 @@
 
 /* --- inputs ------------------------------------------------------------------------------- */
 
-/* Collects the tensors of a value. */
-static int collect(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct sample_tensors *t = ctx;
-
-	(void)name;
-	if (t->n < RESULTS_MOST)
-		t->v[t->n++] = obj->t;
-	return 0;
-}
-
 /* The trial's inputs are kept in *held, since hollow inputs only refer to their contents. */
-int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct sample_tensors *held,
+int sample_inputs(const struct sampler *s, struct world *w, struct val inputs, struct world_tensors *held,
 		  struct err *e)
 {
-	struct sample_tensors own = { .n = 0 };
+	struct world_tensors own;
 	struct val drawn;
 	int rc = world_inputs(w, s->tr, 0, &drawn, e);
 
 	held->n = 0;
 	if (rc)
 		return rc;
-	host_tensors(w->h, inputs, collect, &own);
-	host_tensors(w->h, drawn, collect, held);
+	world_tensors(w, inputs, &own);
+	world_tensors(w, drawn, held);
 	for (int i = 0; i < MIN(own.n, held->n); i++)
 		if (own.v[i].st->hollow && sparse_few(&own.v[i], &held->v[i], s->map))
 			return err_nomem(e);
@@ -126,7 +115,7 @@ static struct run_part *give_tensor(struct sampler *s, const struct tensor *t, i
 	return p;
 }
 
-/* Reports a result tensor, with the account of what cannot have been written. */
+/* Reports a result tensor, with the account of what no kernel writes. */
 static int give_part(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	struct sampler *s = ctx;

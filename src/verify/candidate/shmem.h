@@ -122,8 +122,8 @@ struct run_part {
 	int dt, ndim;
 	int64_t shape[TENSOR_DIMS];
 	int64_t n;
-	int64_t blank;                /* elements that no instance can have written, of a tensor of zeros */
-	int64_t reached;              /* elements of its storage up to the last one that an instance wrote */
+	int64_t blank;                /* elements that no instance writes, of a tensor of zeros */
+	int64_t reached;              /* elements of its storage up to the last one that an instance writes */
 	uint64_t at;
 };
 

@@ -19,28 +19,35 @@
 
 /* --- inputs of a trial -------------------------------------------------------------------- */
 
-/* The tensors of the inputs that are added to others. */
-struct sum {
-	struct tensor more[RESULTS_MOST];
-	int n, at;
-};
-
-/* Collects one of them. */
-static int collect_more(void *ctx, struct str name, struct tensor_obj *obj)
+/* Adds one tensor to the list. */
+static int list_tensor(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct sum *s = ctx;
+	struct world_tensors *s = ctx;
 
 	(void)name;
 	if (s->n < RESULTS_MOST)
-		s->more[s->n++] = obj->t;
+		s->v[s->n++] = obj->t;
 	return 0;
 }
+
+int world_tensors(struct world *w, struct val v, struct world_tensors *out)
+{
+	*out = (struct world_tensors){ .n = 0 };
+	return host_tensors(w->h, v, list_tensor, out);
+}
+
+/* A list of tensors on a walk over the tensors of another value, position by position. */
+struct beside {
+	struct world_tensors list;
+	int at;
+	struct err *e;
+};
 
 /* Adds one to the input at the same position, in the input's dtype, as PyTorch would. */
 static int add_more(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct sum *s = ctx;
-	const struct tensor *m = s->at < s->n ? &s->more[s->at++] : NULL;
+	struct beside *s = ctx;
+	const struct tensor *m = s->at < s->list.n ? &s->list.v[s->at++] : NULL;
 	size_t size = (size_t)dtype_size(obj->t.dt);
 
 	(void)name;
@@ -78,7 +85,7 @@ static int round_input(void *ctx, struct str name, struct tensor_obj *obj)
 static int add_inputs(struct world *w, struct val ns, const struct trial *t, uint64_t seed, struct val inputs,
 		      struct err *e)
 {
-	struct sum s = { .n = 0 };
+	struct beside s = { .at = 0 };
 	struct val more;
 	int rc = host_inputs(w->h, ns, seed + 1, 0, &more, e);
 
@@ -86,7 +93,7 @@ static int add_inputs(struct world *w, struct val ns, const struct trial *t, uin
 		rc = host_to_dtype(w->h, more, t->dt, e);
 	if (rc)
 		return rc;
-	rc = host_tensors(w->h, more, collect_more, &s) || host_tensors(w->h, inputs, add_more, &s) ? -1 : 0;
+	rc = world_tensors(w, more, &s.list) || host_tensors(w->h, inputs, add_more, &s) ? -1 : 0;
 	val_drop(w->h, more);
 	return rc;
 }
@@ -272,49 +279,31 @@ int world_round_state(struct world *w)
 
 /* --- other contents in the same tensors --------------------------------------------------- */
 
-/* Tensors whose contents replace those of others. */
-struct refill {
-	struct tensor from[RESULTS_MOST];
-	int n, at;
-	struct err *e;
-};
-
-/* Collects the source of one input. */
-static int collect_input(void *ctx, struct str name, struct tensor_obj *obj)
-{
-	struct refill *f = ctx;
-
-	(void)name;
-	if (f->n < RESULTS_MOST)
-		f->from[f->n++] = obj->t;
-	return 0;
-}
-
 /* Overwrites one input in place. */
 static int refill_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
-	struct refill *f = ctx;
+	struct beside *f = ctx;
 
 	(void)name;
-	return f->at < f->n ? tensor_copy(&obj->t, &f->from[f->at++], f->e) : 0;
+	return f->at < f->list.n ? tensor_copy(&obj->t, &f->list.v[f->at++], f->e) : 0;
 }
 
 /* Used before tensors of an earlier call are filled with new contents: the forms must agree. */
 int world_alike(struct world *w, struct val a, struct val b)
 {
-	struct refill x = { .n = 0 }, y = { .n = 0 };
-	int same = !host_tensors(w->h, a, collect_input, &x) && !host_tensors(w->h, b, collect_input, &y) && x.n == y.n;
+	struct world_tensors x, y;
+	int same = !world_tensors(w, a, &x) && !world_tensors(w, b, &y) && x.n == y.n;
 
 	for (int i = 0; i < x.n && same; i++)
-		same = x.from[i].dt == y.from[i].dt && tensor_same_shape(&x.from[i], &y.from[i]);
+		same = x.v[i].dt == y.v[i].dt && tensor_same_shape(&x.v[i], &y.v[i]);
 	return same;
 }
 
 int world_refill(struct world *w, struct val inputs, struct val with, struct err *e)
 {
-	struct refill f = { .e = e };
+	struct beside f = { .e = e };
 
-	return host_tensors(w->h, with, collect_input, &f) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
+	return world_tensors(w, with, &f.list) || host_tensors(w->h, inputs, refill_input, &f) ? -1 : 0;
 }
 
 /* The rows of trial.def. */

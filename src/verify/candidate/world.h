@@ -8,6 +8,7 @@
 #include "py/ast.h"
 #include "verify/candidate/input_axes.h"
 #include "verify/candidate/judge.h"
+#include "verify/candidate/result_form.h"
 #include "verify/candidate/trial.h"
 
 /* How the reference is run. RUN_OWN: in its own dtypes. RUN_ORACLE: in fp64. RUN_NOISY: own dtypes
@@ -56,6 +57,12 @@ int world_draw(struct world *w, const struct trial *t, uint64_t seed, struct val
 /* The trial's inputs, or with `others` the second ones: copied from the vault, unpacked, or
  * drawn. */
 int world_inputs(struct world *w, const struct trial *t, int others, struct val *inputs, struct err *e);
+/* The first tensors of a value, in order; borrowed. */
+struct world_tensors {
+	struct tensor v[RESULTS_MOST];
+	int n;
+};
+int world_tensors(struct world *w, struct val v, struct world_tensors *out);
 /* Do two values hold the same number of tensors, of the same shapes and dtypes? */
 int world_alike(struct world *w, struct val a, struct val b);
 /* Overwrites the tensors of `inputs` with the contents of a value of the same form. */

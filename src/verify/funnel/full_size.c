@@ -206,70 +206,31 @@ static enum step judge_intermediate(struct funnel *f, int i, int k)
 
 /* --- elements that no kernel wrote -------------------------------------------------------- */
 
-/* The k-th expected result of an input set, if it is known and has n elements; n = -1: any
- * number. */
-static const struct result *expected_of(const struct expectation *x, int k, int64_t n)
-{
-	const struct result *r = k < x->expected.n ? &x->expected.r[k] : NULL;
-
-	return r && r->v && (n < 0 || r->n == n) ? r : NULL;
-}
-
-/* How many input sets have a k-th result of n elements. */
-static int trials_of(const struct task *t, int k, int64_t n)
-{
-	int of = 0;
-
-	for (int i = 0; i < t->image.n_trials; i++)
-		of += expected_of(&t->expect[i], k, n) != NULL;
-	return of;
-}
-
-/* Elements of the largest result that several input sets have; if no two have the same, of the
- * largest. */
-static int64_t compared_elements(const struct task *t, int k)
-{
-	int64_t most = 0;
-	int several = 0;
-
-	for (int i = 0; i < t->image.n_trials; i++) {
-		const struct result *r = expected_of(&t->expect[i], k, -1);
-		int more = r && trials_of(t, k, r->n) > 1;
-
-		if (!r || more < several || (more == several && r->n <= most))
-			continue;
-		several = more;
-		most = r->n;
-	}
-	return most;
-}
-
 /* Constant zeros of a result: elements that are zero on every input set. */
 struct zeros {
 	double share;                 /* of all elements */
 	double last;                  /* the end of the other elements, as a share of the result */
 };
 
-/* Uses the input sets of one result size only: elements of results of other sizes do not
- * correspond. */
+/* Uses the input sets whose result has the size of the first one. */
 static struct zeros find_zeros(const struct task *t, int k)
 {
-	int64_t n = compared_elements(t, k), zeros = 0, last = 0;
+	const struct result *first = k < t->expect[0].expected.n ? &t->expect[0].expected.r[k] : NULL;
+	int64_t n = first && first->v ? first->n : 0, zeros = 0, last = 0;
 
-	if (!n)
-		return (struct zeros){ .share = 1.0 };
 	for (int64_t i = 0; i < n; i++) {
 		int zero = 1;
 
 		for (int j = 0; j < t->image.n_trials && zero; j++) {
-			const struct result *r = expected_of(&t->expect[j], k, n);
+			const struct results *x = &t->expect[j].expected;
 
-			zero = !r || r->v[i] == 0.0;
+			zero = k >= x->n || x->r[k].n != n || !x->r[k].v || x->r[k].v[i] == 0.0;
 		}
 		zeros += zero;
 		last = zero ? last : i + 1;
 	}
-	return (struct zeros){ .share = (double)zeros / (double)n, .last = (double)last / (double)n };
+	return n ? (struct zeros){ .share = (double)zeros / (double)n, .last = (double)last / (double)n } :
+		(struct zeros){ .share = 1.0 };
 }
 
 /* A result that began as zeros may keep some where the reference has constant zeros (a triangular

@@ -11,20 +11,11 @@
 static int fake(struct results *out, const struct results *like, void (*fill)(struct result *r,
 		const double *v), struct err *e)
 {
-	*out = *like;
+	if (results_alike(out, like, e))
+		return -1;
 	for (int i = 0; i < like->n; i++)
-		out->r[i].v = NULL, out->r[i].over = NULL, out->r[i].whole = NULL, out->r[i].unit = NULL;
-	for (int i = 0; i < like->n; i++) {
-		struct result *r = &out->r[i];
-
-		r->v = mem_array((size_t)r->n, sizeof *r->v);
-		if (!r->v) {
-			results_release(out);
-			return err_nomem(e);
-		}
-		if (r->n)
-			fill(r, like->r[i].v);
-	}
+		if (out->r[i].n)
+			fill(&out->r[i], like->r[i].v);
 	return 0;
 }
 

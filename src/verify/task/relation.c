@@ -93,29 +93,13 @@ static const struct relation relations[] = {
 	{ TRIAL_add, CHANGE_ADD, summed, 1e-5, "the sum of two inputs gives the sum of the results" },
 };
 
-/* Results of the same form with room for values. Returns 0 on success, -1 on failure (*e). */
-static int copy_results(struct results *to, const struct results *from, struct err *e)
-{
-	*to = *from;
-	for (int i = 0; i < from->n; i++)
-		to->r[i].v = NULL, to->r[i].over = NULL, to->r[i].whole = NULL, to->r[i].unit = NULL;
-	for (int i = 0; i < from->n; i++) {
-		to->r[i].v = mem_array((size_t)from->r[i].n, sizeof *to->r[i].v);
-		if (!to->r[i].v) {
-			results_release(to);
-			return err_nomem(e);
-		}
-	}
-	return 0;
-}
-
 /* Makes form k of the relation. Returns 0 and *want, 1 if there is no such form, -1 on our own
  * failure (*e). */
 static int make_form(const struct relation *rel, int k, const struct results *base, const struct results *more,
 		     int64_t batch,
 		     struct results *want, struct err *e)
 {
-	if (copy_results(want, base, e))
+	if (results_alike(want, base, e))
 		return -1;
 	for (int i = 0; i < base->n; i++) {
 		struct related x = { .base = &base->r[i], .more = more ? &more->r[i] : NULL, .batch = batch };

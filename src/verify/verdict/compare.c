@@ -139,6 +139,21 @@ void results_release(struct results *r)
 	*r = (struct results){ .n = 0 };
 }
 
+int results_alike(struct results *out, const struct results *like, struct err *e)
+{
+	*out = *like;
+	for (int i = 0; i < like->n; i++)
+		out->r[i].v = NULL, out->r[i].over = NULL, out->r[i].whole = NULL, out->r[i].unit = NULL;
+	for (int i = 0; i < like->n; i++) {
+		out->r[i].v = mem_array((size_t)like->r[i].n, sizeof *out->r[i].v);
+		if (!out->r[i].v) {
+			results_release(out);
+			return err_nomem(e);
+		}
+	}
+	return 0;
+}
+
 /* Do two results have the same shape? */
 static int same_form(const struct result *a, const struct result *b)
 {

@@ -57,6 +57,8 @@ struct results {
  * success, -1 on failure (*e). */
 int results_take(struct results *out, struct host *h, struct val v, struct val inputs, struct err *e);
 void results_release(struct results *r);
+/* Makes results of the same form, with room for values. Returns 0 on success, -1 on failure (*e). */
+int results_alike(struct results *out, const struct results *like, struct err *e);
 /* Adds a result for the state that a call left in buffers: its elements and their units, both in
  * fp64. Returns 0 on success, -1 on failure (*e). */
 int results_add_state(struct results *out, const struct tensor *state, const struct tensor *unit, struct err *e);
