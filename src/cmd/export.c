@@ -1,4 +1,5 @@
-/* tritonrl export: writes a model as one folder: an adapter merged, the weights in another form. */
+/* tritonrl export: writes a model as one folder: an adapter merged, the weights in another form, and the card of
+ * the run that trained it. */
 #include <stdio.h>
 
 #include "base/file.h"
@@ -6,15 +7,20 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "model/model.h"
+#include "run/card.h"
+#include "run/run.h"
 
 struct args {
-	const char *model, *adapter, *out, *form;
+	const char *model, *adapter, *run, *out, *form;
 };
 
 static const struct opt opts[] = {
 	OPT_STR(struct args, model, "model", "DIR", NULL,
 		"model folder (Hugging Face form), or an adapter folder that names its model"),
 	OPT_STR(struct args, adapter, "adapter", "DIR", NULL, "merge this LoRA adapter (PEFT form) into the weights"),
+	OPT_STR(struct args, run, "run", "RUN", NULL,
+		"the model that this run ended with (rl_final, else sft_final), with its configuration and a card: "
+		"data, training, figures"),
 	OPT_CHOICE(struct args, form, "form", "f32|bf16|int8", "bf16",
 		   "weights in the file; int8: 8 bits, a scale for each 64 columns, half the size of bf16, read by "
 		   "this program only"),
@@ -66,6 +72,29 @@ static int export(const struct args *a, struct err *e)
 	return rc;
 }
 
+/* The result of a run: of stage rl, or of stage sft if it has no other. */
+static int find_result(const char *run, struct buf *path, struct err *e)
+{
+	if (run_final(run, "rl_final", path) || run_final(run, "sft_final", path))
+		return 0;
+	return err_set(e, ERR_STATE, "'%s' has no finished model: neither checkpoints/rl_final nor sft_final", run);
+}
+
+/* Writes the card of the run, and copies its configuration. */
+static int add_card(const struct args *a, struct err *e)
+{
+	struct buf card = BUF_INIT, from = BUF_INIT, to = BUF_INIT;
+	int rc = card_write(a->run, &card, e) || file_replace(path_join(&to, a->out, "README.md"), buf_str(&card), e) ?
+		-1 : 0;
+
+	if (!rc && file_exists(path_join(&from, a->run, "config.yaml")))
+		rc = file_copy(buf_cstr(&from), path_join(&to, a->out, "config.yaml"), e);
+	buf_release(&card);
+	buf_release(&from);
+	buf_release(&to);
+	return rc;
+}
+
 /* The sum of the sizes of a folder's files. */
 static double megabytes(const char *dir)
 {
@@ -88,18 +117,25 @@ int cmd_export(int argc, char **argv)
 	struct args a;
 	struct err e = ERR_INIT;
 	struct buf base = BUF_INIT;          /* path of the model that an adapter names */
+	struct buf result = BUF_INIT;        /* of --run */
 	int rc = cmd_parse(&usage, &a, argc, argv, &p);
 
 	if (rc >= 0)
 		return rc;
-	if (!a.model || !a.out)
-		rc = err_set(&e, ERR_USAGE, "--model and --out are needed");
+	if (!a.model == !a.run || !a.out || (a.run && a.adapter))
+		rc = err_set(&e, ERR_USAGE, "--out and either --model or --run are needed");
 	else
-		rc = adapter_split(&a.model, &a.adapter, &base, &e) || export(&a, &e) ? -1 : 0;
+		rc = a.run ? find_result(a.run, &result, &e) : 0;
+	if (!rc && a.run)
+		a.model = buf_cstr(&result);
+	if (!rc)
+		rc = adapter_split(&a.model, &a.adapter, &base, &e) || export(&a, &e) || (a.run && add_card(&a, &e)) ?
+			-1 : 0;
 	if (!rc)
 		log_info("%s: %.1f MB", a.out, megabytes(a.out));
 	rc = rc ? cmd_fail("export", &e) : CMD_OK;
 	buf_release(&base);
+	buf_release(&result);
 	opt_release(&p);
 	return rc;
 }

@@ -70,9 +70,8 @@ static int plan_on(struct run_plan *p, const struct plan_job *j, const struct pl
 static int show_here(const struct plan_job *j, const struct plan_args *a, const struct pipeline *s,
 		     struct buf *out, struct err *e)
 {
-	struct requirements n = { .prepare = &s->prepare, .policy = &s->sft.policy, .eval = &s->eval.eval };
 	struct buf missing = BUF_INIT;
-	int count = requirements_missing(&n, &missing), rc = 0;
+	int count = requirements_missing(s, &missing), rc = 0;
 	struct run_plan p;
 
 	buf_adds(out, "\non this machine\n");

@@ -101,6 +101,13 @@ static int examine(struct prep *p, struct prep_work *w, struct prep_row *row, st
 	return prep_examine(w, row, &p->eval, e);
 }
 
+/* prep_solve as a step of for_rows. */
+static int solve(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	(void)p;
+	return prep_solve(w, row, e);
+}
+
 /* --- in order ----------------------------------------------------------------------------- */
 
 /* Reads the next batch. */
@@ -180,6 +187,8 @@ static int take_verdict(void *ctx, const struct judged *j, struct err *e)
 
 	if (j->verdict.diag.reason == REASON_bad_task)
 		row->drop = PREP_DROP_bad_task;
+	else if (row->by_rule && (j->rc || !j->verdict.correct))
+		prep_unsolve(row);
 	else if (row->messages.n && (j->rc || !j->verdict.correct))
 		row->drop = PREP_DROP_not_correct;
 	else if (j->verdict.speedup > 0.0)
@@ -216,10 +225,12 @@ static void drop_slow(struct prep *p)
 }
 
 /* Chooses train, validation or test by the hash of the program, so that programs that differ only
- * in names and constants are on one side. */
-static void choose_split(struct prep *p, struct prep_row *row)
+ * in names and constants are on one side, or by that of the repository, so that the modules of one author are. */
+static void choose_split(const struct prep *p, struct prep_row *row)
 {
-	uint64_t h = hash_xxh64(&row->sketch.whole, sizeof row->sketch.whole, p->o->seed);
+	int whole = p->o->by_repository && row->repository.n;
+	uint64_t h = whole ? hash_xxh64(row->repository.p, row->repository.n, p->o->seed) :
+			     hash_xxh64(&row->sketch.whole, sizeof row->sketch.whole, p->o->seed);
 	double u = (double)(h >> 11) * 0x1p-53;
 
 	if (row->kind == PREP_builtin || row->role == PREP_EVAL)
@@ -251,7 +262,6 @@ static int write_rows(struct prep *p, struct err *e)
 				return -1;
 			continue;
 		}
-		choose_split(p, row);
 		p->count->kept++;
 		if (prep_out_row(p->out, row, p->r, e))
 			return -1;
@@ -262,7 +272,11 @@ static int write_rows(struct prep *p, struct err *e)
 /* One batch through all steps. */
 static int run_batch(struct prep *p, struct err *e)
 {
-	if (for_rows(p, decode, e) || drop_equal(p, e) || for_rows(p, examine, e) || drop_near(p, e) || judge(p, e))
+	if (for_rows(p, decode, e) || drop_equal(p, e) || for_rows(p, examine, e) || drop_near(p, e))
+		return -1;
+	for (size_t i = 0; i < p->n; i++)
+		choose_split(p, &p->row[i]);
+	if ((p->o->solve && for_rows(p, solve, e)) || judge(p, e))
 		return -1;
 	drop_slow(p);
 	if (write_rows(p, e))
@@ -377,6 +391,7 @@ static void close_all(struct prep *p)
 {
 	for (int i = 0; p->work && p->pool && i < pool_size(p->pool); i++) {
 		tok_enc_free(p->work[i].enc);
+		host_lib_free(p->work[i].lib);
 		vec_free(&p->work[i].ids);
 		buf_release(&p->work[i].a);
 		buf_release(&p->work[i].b);

@@ -10,6 +10,7 @@
  * Written into `out`, each file whole or not at all, prepare.json last:
  *   sft_train.jsonl, sft_validation.jsonl       training rows: {"messages": [...], id, level, ...}
  *   tasks_train.jsonl, tasks_validation.jsonl, tasks_test.jsonl     rows: id, level, split, ops, task
+ *   modules_train.jsonl                         tasks that the solver solved, for variants of them
  *   difficulty_labels.jsonl                     the label from the program, and the heuristic's
  *   dropped.jsonl                               rows that were left out: where they stood, id, reason,
  *                                               and what the judge said if it refused them
@@ -57,11 +58,14 @@ struct prep_opts {
 	int64_t max_bytes;                  /* of a task or solution */
 	int64_t limit;                      /* training rows kept of each file; 0: all */
 	double validation, test;            /* shares of a file's rows, by hash */
+	int by_repository;                  /* the hash of a row's repository, not of its program */
+	int solve;                          /* the solver writes solutions of tasks that have none */
 	/* similarity that counts as the same: in training, with evaluation tasks; 0: off */
 	double near, near_eval;
 	struct prep_words decontaminate;    /* tasks that must stay out of training */
 	enum prompt_style style;
 	int strict;
+	enum precision precision;
 	int64_t count, rl_count;            /* built-in: training pairs; further tasks for RL (0: the same ones) */
 	struct prep_words level, rl_level;  /* built-in: levels in turn; level, files: the levels that are kept */
 	int rising;                    /* built-in: low levels first */

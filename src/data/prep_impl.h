@@ -26,6 +26,8 @@ struct prep_row {
 	char *id;
 	struct str entry;              /* class names other than Model / ModelNew: KernelBook's */
 	struct str task, solution, plan, ops;
+	struct str repository;         /* of the module; empty: not known */
+	int by_rule;                   /* the solver wrote the solution (--solve) */
 	struct str origin;             /* licences, repository and so on: members of a JSON object */
 	int level;                     /* as the source says; 0: it does not */
 	enum gen_split split;
@@ -78,6 +80,7 @@ struct prep_work {
 	const struct tok *tok;         /* or NULL */
 	struct tok_enc *enc;
 	struct tok_ids ids;
+	struct host_lib *lib;          /* of the solver; NULL until it is needed */
 	struct buf a, b, c;
 };
 
@@ -86,6 +89,12 @@ int prep_decode(struct prep_work *w, struct prep_row *row, struct err *e);
 /* Parses, converts, labels, sketches, writes the messages, counts tokens. */
 struct prep_eval;
 int prep_examine(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e);
+/* Makes the training row of a row with a solution: its messages, and its tokens. */
+int prep_pair(struct prep_work *w, struct prep_row *row, struct err *e);
+/* Gives a training task without a solution the solver's, if it has one that fits. */
+int prep_solve(struct prep_work *w, struct prep_row *row, struct err *e);
+/* Takes the solver's solution away again: the row stays a task without one. */
+void prep_unsolve(struct prep_row *row);
 
 /* Evaluation tasks, to be kept out of training. */
 struct prep_eval {

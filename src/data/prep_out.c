@@ -165,7 +165,8 @@ int prep_out_row(struct prep_out *x, const struct prep_row *row, struct prep_rep
 	r->same_label += d->level == d->heuristic.level;
 	if (add_row(x, PREP_OUT_labels, add_label, row, r, e))
 		return -1;
-	if (row->role != PREP_SFT_ONLY && add_row(x, tasks[row->split], add_task, row, r, e))
+	if (row->role != PREP_SFT_ONLY &&
+	    add_row(x, row->by_rule ? PREP_OUT_modules_train : tasks[row->split], add_task, row, r, e))
 		return -1;
 	if (!row->messages.n || row->role == PREP_RL_ONLY || row->role == PREP_EVAL || row->split == GEN_TEST)
 		return 0;
@@ -231,6 +232,8 @@ static void write_report(const struct prep_opts *o, const struct prep_report *r,
 	jw_key(&w, "near"), jw_real(&w, o->near);
 	jw_key(&w, "near_eval"), jw_real(&w, o->near_eval);
 	jw_key(&w, "verified"), jw_bool(&w, o->judge != NULL);
+	jw_key(&w, "solved"), jw_bool(&w, o->solve);
+	jw_key(&w, "by_repository"), jw_bool(&w, o->by_repository);
 	jw_key(&w, "tokenizer"), jw_cstr(&w, o->tokenizer);
 	jw_key(&w, "prompt_style"), jw_cstr(&w, prompt_style_name(o->style));
 	jw_key(&w, "sources");

@@ -57,6 +57,18 @@ static size_t columns_of(const struct json *j)
 	return i;
 }
 
+/* The repository of a row: its column, else what its id has before the last slash, as in
+ * owner_project/Module. Empty: not known. */
+static struct str repository_of(const struct json *j, struct str id)
+{
+	struct str repository = text_of(j, "repo_name");
+	size_t n = id.n;
+
+	while (n && id.p[n - 1] != '/')
+		n--;
+	return repository.n ? repository : (struct str){ .p = id.p, .n = n ? n - 1 : 0 };
+}
+
 /* Takes task, solution and labels from a JSON object. A row without a solution becomes a task for
  * reinforcement learning. */
 static void decode_object(struct prep_work *w, struct prep_row *row, const struct json *j)
@@ -69,6 +81,7 @@ static void decode_object(struct prep_work *w, struct prep_row *row, const struc
 	row->entry = copy(row, text_of(j, "entry_point"));
 	row->plan = copy(row, text_of(j, "plan"));
 	row->ops = copy(row, text_of(j, "ops"));
+	row->repository = copy(row, repository_of(j, id));
 	row->level = (int)json_int(json_get(j, "level"), 0);
 	row->speedup = json_real(json_get(j, "speedup"), 0.0);
 	row->id = id.n ? arena_strndup(&row->arena, id.p, id.n) :
@@ -348,6 +361,11 @@ static int count_tokens(struct prep_work *w, struct prep_row *row, struct err *e
 	return 0;
 }
 
+int prep_pair(struct prep_work *w, struct prep_row *row, struct err *e)
+{
+	return write_messages(w, row, e) || count_tokens(w, row, e) ? -1 : 0;
+}
+
 /* Decides about one row: its size, its task, then its solution. A row that stays gets its messages
  * and its number of tokens. */
 int prep_examine(struct prep_work *w, struct prep_row *row, const struct prep_eval *eval, struct err *e)
@@ -364,5 +382,5 @@ int prep_examine(struct prep_work *w, struct prep_row *row, const struct prep_ev
 		return 0;
 	if (examine_solution(w, row, e))
 		return -1;
-	return row->drop != PREP_KEPT ? 0 : write_messages(w, row, e) || count_tokens(w, row, e) ? -1 : 0;
+	return row->drop != PREP_KEPT ? 0 : prep_pair(w, row, e);
 }

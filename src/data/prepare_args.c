@@ -20,6 +20,12 @@ const struct opt prepare_opts[] = {
 		 "share of compositions or rows for validation"),
 	OPT_REAL(struct prepare_args, test, "test", 0, 0.9, 0,
 		 "share of compositions or rows for the test split"),
+	OPT_FLAG(struct prepare_args, by_repository, "by-repository", 0,
+		 "split by repository (column repo_name, or an id before its last slash), so that all "
+		 "modules of one are on one side"),
+	OPT_FLAG(struct prepare_args, solve, "solve", 0,
+		 "let the solver answer training tasks without a solution; those that it solves go to "
+		 "modules_train.jsonl, for train --stream-modules, the others to tasks_train.jsonl"),
 	OPT_CHOICE(struct prepare_args, prompt, "prompt-style", PROMPT_STYLES, "instruct",
 		   "full: with a worked example; instruct: a few sentences; compact: the task "
 		   "only"),
@@ -41,7 +47,7 @@ const struct opt prepare_opts[] = {
 		 "is"),
 	OPT_REAL(struct prepare_args, near_eval, "near-eval", 0, 1, 0.7,
 		 "drop a row this similar to an evaluation task; 0: only identical ones"),
-	{ .type = OPT_T_INT, .name = "count", .arg = "N", .lo = 1, .hi = 1e8, .def_int = 1000,
+	{ .type = OPT_T_INT, .name = "count", .arg = "N", .lo = 0, .hi = 1e8, .def_int = 1000,
 	  .offset = offsetof(struct prepare_args, count),
 	  .group = "The built-in generator", .help = "training pairs to generate" },
 	OPT_LIST(struct prepare_args, level, "level", "1,2,3", 1,
@@ -91,7 +97,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 			       .max_length = a->max_length, .max_bytes = a->max_bytes,
 			       .validation = a->validation, .test = a->test,
 			       .near = a->near, .near_eval = a->near_eval, .decontaminate = words(&a->decontaminate),
-			       .min_speedup = a->min_speedup,
+			       .min_speedup = a->min_speedup, .by_repository = a->by_repository, .solve = a->solve,
 			       .count = a->count, .rl_count = a->rl_count, .level = words(&a->level),
 			       .rl_level = words(&a->rl_level), .rising = a->rising,
 			       .plain = !strcmp(a->style, "plain"), .seed = (uint64_t)a->seed,
@@ -103,6 +109,7 @@ int prepare_args_run(const struct prepare_args *a, struct prep_report *r, struct
 	o.tokenizer = a->tokenizer ? a->tokenizer : a->model;
 	o.style = prompt_style_by_name(str_of(a->prompt));
 	o.strict = a->judge.judge.track == TRACK_STRICT;
+	o.precision = a->judge.judge.precision;
 	if (open_judge(a, &o.judge, e))
 		return -1;
 	rc = prep_run(&o, r, e);

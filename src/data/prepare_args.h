@@ -11,7 +11,7 @@ struct prepare_args {
 	struct opt_list source, input, level, rl_level, decontaminate;
 	int64_t limit, count, rl_count, max_length, max_bytes, seed, threads;
 	double validation, test, near, near_eval, min_speedup;
-	int rising, verify;
+	int rising, verify, by_repository, solve;
 	struct judge_args judge;
 };
 

@@ -157,8 +157,7 @@ static const char *in_data(struct pipeline *p, const char *name)
 	return arena_printf(&p->arena, "%s/%s", p->prepare.out, name);
 }
 
-/* Tells whether a stage is part of the run. */
-static int has_stage(const struct pipeline *p, enum pipeline_stage s)
+int pipeline_has(const struct pipeline *p, enum pipeline_stage s)
 {
 	return (int)(p->stages >> s & 1);
 }
@@ -180,7 +179,7 @@ static int add_word(struct pipeline *p, struct opt_list *l, const char *word, st
 /* Evaluations during training use the rows and tasks that prepare held back for validation. */
 static void connect_looks(struct pipeline *p)
 {
-	int held = has_stage(p, PIPELINE_prepare) && p->prepare.validation > 0;
+	int held = pipeline_has(p, PIPELINE_prepare) && p->prepare.validation > 0;
 
 	for (int i = 0; i < 2 && held; i++) {
 		struct train_args *t = i ? &p->rl : &p->sft;
@@ -200,8 +199,8 @@ static int connect_held_out(struct pipeline *p, struct err *e)
 
 	if (!tasks)
 		return 0;
-	if (!has_stage(p, PIPELINE_eval) && !file_exists(tasks)) {
-		if (has_stage(p, PIPELINE_prepare))
+	if (!pipeline_has(p, PIPELINE_eval) && !file_exists(tasks)) {
+		if (pipeline_has(p, PIPELINE_prepare))
 			log_warn("'%s' of section eval is missing: the training data is prepared without "
 				 "removing these tasks from it", tasks);
 		return 0;
@@ -217,14 +216,16 @@ static int connect(struct pipeline *p, struct err *e)
 		p->prepare.out = arena_printf(&p->arena, "%s/data/processed", p->out);
 	if (!p->prepare.out)
 		return err_nomem(e);
-	if (!p->sft.sft.data.n && !p->sft.draws.levels.n && has_stage(p, PIPELINE_prepare) &&
+	if (!p->sft.sft.data.n && !p->sft.draws.levels.n && pipeline_has(p, PIPELINE_prepare) &&
 	    add_word(p, &p->sft.sft.data, in_data(p, "sft_train.jsonl"), e))
 		return -1;
+	if (p->sft.draws.levels.n && !p->sft.draws.modules && p->prepare.solve && pipeline_has(p, PIPELINE_prepare))
+		p->sft.draws.modules = in_data(p, "modules_train.jsonl");
 	if (connect_held_out(p, e))
 		return -1;
-	if (!p->rl.rl.tasks && has_stage(p, PIPELINE_prepare))
+	if (!p->rl.rl.tasks && pipeline_has(p, PIPELINE_prepare))
 		p->rl.rl.tasks = in_data(p, "tasks_train.jsonl");
-	if (!p->eval.eval.tasks && has_stage(p, PIPELINE_prepare))
+	if (!p->eval.eval.tasks && pipeline_has(p, PIPELINE_prepare))
 		p->eval.eval.tasks = in_data(p, p->prepare.test > 0 ? "tasks_test.jsonl" : "tasks_validation.jsonl");
 	connect_looks(p);
 	p->sft.out = p->rl.out = p->eval.run = p->out;
@@ -238,11 +239,11 @@ static int check_effects(const struct pipeline *p, struct err *e)
 	const struct policy_opts *rl = &p->rl.policy;
 	struct policy_opts sft = p->sft.policy;
 
-	if (!has_stage(p, PIPELINE_rl))
+	if (!pipeline_has(p, PIPELINE_rl))
 		return 0;
 	if (policy_settle(&sft, 0, e))
 		return -1;
-	if (has_stage(p, PIPELINE_sft) && !sft.full &&
+	if (pipeline_has(p, PIPELINE_sft) && !sft.full &&
 	    ((rl->lora.r && rl->lora.r != sft.lora.r) || (rl->lora.alpha > 0 && rl->lora.alpha != sft.lora.alpha)))
 		return err_set(e, ERR_USAGE, "section rl continues the adapter of stage sft: set lora_r and lora_alpha "
 			       "in section sft, or above the sections");
@@ -253,9 +254,9 @@ static int check_effects(const struct pipeline *p, struct err *e)
  * stage sft. */
 static int check(const struct pipeline *p, struct err *e)
 {
-	int model = p->sft.policy.model || (p->sft.policy.init && has_stage(p, PIPELINE_sft));
+	int model = p->sft.policy.model || (p->sft.policy.init && pipeline_has(p, PIPELINE_sft));
 
-	if (!model && (has_stage(p, PIPELINE_sft) || has_stage(p, PIPELINE_rl) || has_stage(p, PIPELINE_eval)))
+	if (!model && (pipeline_has(p, PIPELINE_sft) || pipeline_has(p, PIPELINE_rl) || pipeline_has(p, PIPELINE_eval)))
 		return err_set(e, ERR_USAGE,
 			       "which model? Set `model: DIR` in the configuration or --set model=DIR; "
 			       "`init: CONFIG` with stage sft makes a new one");
@@ -309,7 +310,9 @@ void pipeline_shrink(struct pipeline *p)
 {
 	AT_MOST(p->prepare.count, 8);
 	AT_MOST(p->prepare.rl_count, 4);
-	AT_MOST(p->prepare.limit, 8);
+	AT_MOST(p->prepare.limit, p->prepare.solve ? 24 : 8);
+	if (p->prepare.solve && p->prepare.validation > 0)      /* some are solved, and some are held back */
+		p->prepare.validation = MAX(p->prepare.validation, 0.25);
 	for (int i = 0; i < 2; i++) {
 		struct train_args *t = i ? &p->rl : &p->sft;
 

@@ -37,6 +37,8 @@ struct pipeline_source {
 	int variant;                   /* of ablate: an option that only changes the judge is no error */
 };
 
+/* Is the stage part of the run? */
+int pipeline_has(const struct pipeline *p, enum pipeline_stage s);
 int pipeline_open(struct pipeline *p, const struct pipeline_source *s, struct err *e);
 void pipeline_close(struct pipeline *p);
 /* Reduces rows, steps and tokens, so that each stage really runs but takes seconds. */

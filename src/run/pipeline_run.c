@@ -23,12 +23,6 @@ struct running {
 	struct err *e;
 };
 
-/* Tells whether a stage is part of the run. */
-static int has_stage(const struct running *r, enum pipeline_stage s)
-{
-	return (int)(r->p->stages >> s & 1);
-}
-
 /* Logs that a stage is skipped, because its complete result is there. */
 static void say_done(enum pipeline_stage s)
 {
@@ -54,6 +48,21 @@ static int is_prepared(struct running *r)
 	return rc;
 }
 
+/* An evaluation of tasks that prepare holds back needs some, and must not fail for it after the training. */
+static int check_held_out(const struct running *r, const struct prep_report *rep)
+{
+	static const enum prep_file made[] = { PREP_OUT_tasks_validation, PREP_OUT_tasks_test };
+	const char *tasks = r->p->eval.eval.tasks;
+
+	if (!pipeline_has(r->p, PIPELINE_eval) || !tasks || !str_starts(str_of(tasks), r->p->prepare.out))
+		return 0;
+	for (size_t i = 0; i < COUNT_OF(made); i++)
+		if (str_is(path_base(tasks), prep_file_name(made[i])) && !rep->rows[made[i]])
+			return err_set(r->e, ERR_FORMAT, "prepare held no task back for the evaluation: give it more "
+				       "rows or a larger share (prepare.validation, prepare.test), or set eval.tasks");
+	return 0;
+}
+
 /* Runs stage prepare and prints its table. */
 static int prepare(struct running *r)
 {
@@ -64,6 +73,7 @@ static int prepare(struct running *r)
 	if (!rc) {
 		prep_table(&rep, &table);
 		fputs(buf_cstr(&table), stdout);
+		rc = check_held_out(r, &rep);
 	}
 	buf_release(&table);
 	return rc;
@@ -125,7 +135,7 @@ static int do_rl(struct running *r)
 	struct train_args *t = &r->p->rl;
 	struct run_rl_args a = { .policy = &t->policy, .sft = &t->sft, .rl = &t->rl, .sample = &t->sample,
 				 .judge = &t->judge, .look = &t->look,
-				   .sft_run = has_stage(r, PIPELINE_sft) ? r->p->out : r->p->sft_run };
+				   .sft_run = pipeline_has(r->p, PIPELINE_sft) ? r->p->out : r->p->sft_run };
 	int rc = run_is_trained(&r->v, "rl", r->e);
 
 	if (!rc)
@@ -164,9 +174,9 @@ static size_t list_subjects(struct running *r, struct subject *s)
 	if (!r->p->sft_run && r->p->sft.policy.model)
 		s[n++] = (struct subject){ .name = "base", .model = r->p->sft.policy.model,
 					   .adapter = r->p->sft.policy.adapter };
-	if (has_stage(r, PIPELINE_sft))
+	if (pipeline_has(r->p, PIPELINE_sft))
 		s[n++] = trained(r, "sft", "sft_final");
-	if (has_stage(r, PIPELINE_rl))
+	if (pipeline_has(r->p, PIPELINE_rl))
 		s[n++] = trained(r, "rl", "rl_final");
 	return n;
 }
@@ -314,19 +324,12 @@ static int keep_config(struct running *r)
 	return rc;
 }
 
-/* Reports everything missing at once, before the first stage takes hours. Tasks that prepare will write are not
- * missing. */
+/* Reports everything missing at once, before the first stage takes hours. */
 static int check_needs(const struct running *r)
 {
-	const struct pipeline *p = r->p;
-	int evaluates = has_stage(r, PIPELINE_eval), trains = has_stage(r, PIPELINE_sft) || has_stage(r, PIPELINE_rl);
-	int made = p->eval.eval.tasks && str_starts(str_of(p->eval.eval.tasks), p->prepare.out);
-	struct requirements n = { .prepare = has_stage(r, PIPELINE_prepare) ? &p->prepare : NULL,
-			       .policy = trains || evaluates ? &p->sft.policy : NULL,
-			   .eval = evaluates && !made ? &p->eval.eval : NULL };
 	struct buf text = BUF_INIT;
 	struct str rest;
-	int missing = requirements_missing(&n, &text), rc = buf_check(&text, r->e);
+	int missing = requirements_missing(r->p, &text), rc = buf_check(&text, r->e);
 
 	for (rest = buf_str(&text); rest.n && !rc;) {
 		struct str line = str_cut(&rest, '\n');
@@ -353,7 +356,7 @@ int pipeline_run(struct pipeline *p, struct par *par, int *done, struct err *e)
 		plan_adopt(p, &r.v, e) || keep_config(&r) ? -1 : 0;
 
 	for (int s = 0; s < PIPELINE_COUNT && !rc && r.done; s++) {
-		if (!has_stage(&r, s))
+		if (!pipeline_has(r.p, s))
 			continue;
 		rc = run[s](&r);
 		if (rc && e->code == ERR_INTERRUPTED) {

@@ -73,10 +73,11 @@ int plan_adopt_find(const struct pipeline *p, const struct plan_machine *m, stru
 		out->slots = unless_usual(m->cpu, c->slots, MIN(SLOTS_USUAL, j.rl.tasks_per_step * j.rl.n));
 	if (!j.eval.slots)
 		out->eval_slots = unless_usual(m->cpu, c->eval_slots, MIN(SLOTS_USUAL, j.eval.tasks * j.eval.n));
-	buf_addf(text, "weights %s, activations %s; sft %lld x %lld tokens at a time, accumulated %lld times; ",
+	buf_addf(text, "weights %s, activations %s; sft %lld sequences a step, %lld x %lld tokens at a time, "
+		 "accumulated %lld times; ",
 		 c->store == STORE_F32 ? "32-bit" : c->store == STORE_I8 ? "8-bit" : "16-bit",
-		 c->recompute ? "recomputed" : "kept", (long long)c->micro, (long long)c->max_length,
-		 (long long)c->accumulate);
+		 c->recompute ? "recomputed" : "kept", (long long)(j.sft.batch * j.sft.accumulate), (long long)c->micro,
+		 (long long)c->max_length, (long long)c->accumulate);
 	buf_addf(text, "rl %lld tokens and %lld samples at a time", (long long)c->rl_micro, (long long)c->slots);
 	if (c->max_length < j.sft.max_length)
 		log_warn("plan: sequences of %lld tokens may not fit into the memory; `max_length: %lld` does",

@@ -55,12 +55,6 @@ static int64_t at_most(int64_t n, int64_t limit)
 	return limit ? MIN(n, limit) : n;
 }
 
-/* Tells whether a stage is part of the run. */
-static int has_stage(const struct pipeline *p, enum pipeline_stage s)
-{
-	return (int)(p->stages >> s & 1);
-}
-
 /* Tells whether prepare reads this source. */
 static int uses(const struct prepare_args *p, const char *source)
 {
@@ -131,7 +125,7 @@ static void set_rl(struct plan_job *j, const struct pipeline *p)
 
 	j->rl.tasks = count_tasks(t->rl.tasks, &t->rl.levels);
 	if (!j->rl.tasks)
-		j->rl.tasks = has_stage(p, PIPELINE_prepare) ? prepared_tasks(&p->prepare) : TASKS;
+		j->rl.tasks = pipeline_has(p, PIPELINE_prepare) ? prepared_tasks(&p->prepare) : TASKS;
 	j->rl.tasks = at_most(j->rl.tasks, t->rl.limit);
 	j->rl.epochs = t->rl.epochs;
 	j->rl.steps = t->rl.steps;
@@ -158,8 +152,8 @@ static void set_eval(struct plan_job *j, const struct plan_args *a, const struct
 	j->eval.max_new = t->sample.max_new_tokens;
 	j->eval.slots = t->sample.slots;
 	j->eval.tracks = 1 + (t->eval.both_tracks != 0);
-	j->eval.models = (p->sft.policy.model && !p->sft.policy.init) + has_stage(p, PIPELINE_sft) +
-		has_stage(p, PIPELINE_rl);
+	j->eval.models = (p->sft.policy.model && !p->sft.policy.init) + pipeline_has(p, PIPELINE_sft) +
+		pipeline_has(p, PIPELINE_rl);
 }
 
 /* Sets the evaluations during the training stages. */
@@ -182,7 +176,7 @@ static void set_stages(struct plan_job *j, const struct pipeline *p)
 						  [PLAN_EVAL] = PIPELINE_eval, [PLAN_PREPARE] = PIPELINE_prepare };
 
 	for (int s = 0; s < PLAN_ALL_STAGES; s++)
-		j->skip |= has_stage(p, of[s]) ? 0u : 1u << s;
+		j->skip |= pipeline_has(p, of[s]) ? 0u : 1u << s;
 }
 
 /* Prompts and answers of sampling: the user's numbers, else those of the drawn rows, else defaults.

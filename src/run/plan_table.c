@@ -96,9 +96,9 @@ static void table_choice(const struct run_plan *p, struct buf *out)
 
 	buf_addf(out, "\nchoice\n  weights %s, %s\n", store_words(c->store),
 		 c->recompute ? "activations recomputed" : "activations kept");
-	buf_addf(out, "  sft: %lld x %lld tokens at a time%s, accumulated %lld time%s: %lld sequences a step\n",
-		 (long long)c->micro, (long long)c->max_length, each, (long long)c->accumulate,
-		 c->accumulate == 1 ? "" : "s", (long long)(c->micro * c->accumulate * p->machine.count));
+	buf_addf(out, "  sft: %lld sequences a step, %lld x %lld tokens at a time%s, accumulated %lld time%s\n",
+		 (long long)(p->job.sft.batch * p->job.sft.accumulate), (long long)c->micro, (long long)c->max_length,
+		 each, (long long)c->accumulate, c->accumulate == 1 ? "" : "s");
 	if (c->max_length < p->job.sft.max_length)
 		buf_addf(out, "  sequences are cut to %lld tokens, not %lld as configured: more does not fit\n",
 			 (long long)c->max_length,

@@ -41,21 +41,24 @@ static int is_prepared(const struct prepare_args *p)
 
 /* Checks inputs of prepare, the model, the device and the tasks of eval, in the order of the
  * stages. */
-int requirements_missing(const struct requirements *n, struct buf *out)
+int requirements_missing(const struct pipeline *p, struct buf *out)
 {
-	int missing = 0;
+	int evaluates = pipeline_has(p, PIPELINE_eval);
+	int trains = pipeline_has(p, PIPELINE_sft) || pipeline_has(p, PIPELINE_rl);
+	int prepares = pipeline_has(p, PIPELINE_prepare), missing = 0;
+	const char *tasks = p->eval.eval.tasks;
 
-	for (size_t i = 0; n->prepare && !is_prepared(n->prepare) && i < n->prepare->input.n; i++)
-		missing += add_missing(out, "input of prepare", n->prepare->input.v[i],
+	for (size_t i = 0; prepares && !is_prepared(&p->prepare) && i < p->prepare.input.n; i++)
+		missing += add_missing(out, "input of prepare", p->prepare.input.v[i],
 				       "put the data there, or set `input: FILE` in section prepare");
-	if (n->policy) {
-		missing += add_missing(out, "model", n->policy->model,
+	if (trains || evaluates) {
+		missing += add_missing(out, "model", p->sft.policy.model,
 				       "put its Hugging Face folder there (config.json, safetensors, "
 				       "tokenizer.json), or set `model: DIR`");
-		missing += find_device(n->policy->device, out);
+		missing += find_device(p->sft.policy.device, out);
 	}
-	if (n->eval)
-		missing += add_missing(out, "tasks of eval", n->eval->tasks,
+	if (evaluates && tasks && !(prepares && str_starts(str_of(tasks), p->prepare.out)))
+		missing += add_missing(out, "tasks of eval", tasks,
 				       "put them there, or set `tasks: FILE_OR_FOLDER` in section eval");
 	return missing;
 }

@@ -43,6 +43,14 @@ grep -q "^  tritonrl run $tmp/same.yaml\$" "$tmp/out" || fail "the command: $(gr
 grep -q 'rl: judge  *48 candidates' "$tmp/out" || fail "--set: $(grep judge "$tmp/out")"
 grep -q 'sft: train' "$tmp/out" && fail "--stages is not heeded"
 grep -q "^  mpirun -n 4 tritonrl run $tmp/same.yaml --set rl.limit=6 --stages rl,eval" "$tmp/out" || fail "mpirun: $(grep mpirun "$tmp/out")"
+# A step has the sequences that the configuration gives it, in as many passes as it takes.
+"$TRITONRL" plan configs/demo.yaml --judge-ms 5 >"$tmp/out"
+grep -q 'sft: 20 sequences a step, 16 x 512 tokens at a time, accumulated 2 times' "$tmp/out" || fail "a step: $(grep sequences "$tmp/out")"
+# What stage prepare will write is not missing; a stage that does not run needs nothing.
+"$TRITONRL" plan configs/writer.yaml --judge-ms 5 >"$tmp/out"
+grep -q "^  input of prepare 'data/modules.jsonl' is missing" "$tmp/out" && ! grep -q '^  tasks of eval' "$tmp/out" || fail "needs: $(tail -n 4 "$tmp/out")"
+"$TRITONRL" plan configs/writer.yaml --judge-ms 5 --stages sft >"$tmp/out"
+grep -q 'is missing' "$tmp/out" && fail "needs of stages that do not run: $(tail -n 4 "$tmp/out")"
 # Rows that stage sft makes during training are measured, with the modules if they are here.
 streamed() { # name, more keys of stage sft
 	echo "{init: models/init/qwen3-36m.json, tokenizer: models/writer, full: true, prompt_style: outline, machine: {gpu: H200}," \

@@ -19,7 +19,7 @@ diff -r "$tmp/a" "$tmp/b" >/dev/null || fail "the result depends on the number o
 for f in sft_train sft_validation tasks_train difficulty_labels; do
 	cmp -s "$tmp/a/$f.jsonl" "$tmp/c/$f.jsonl" || fail "an array and JSON lines give different $f.jsonl"
 done
-[ "$(ls "$tmp/a" | wc -l)" = 8 ] || fail "files: $(ls "$tmp/a")"
+[ "$(ls "$tmp/a" | wc -l)" = 9 ] || fail "files: $(ls "$tmp/a")"
 
 # Every row is somewhere: kept or dropped for one reason.
 dropped=$(($(sed -n '/"dropped"/,/}/p' "$tmp/a/prepare.json" | sed -n 's/.*: \([0-9]*\),*$/\1/p' | paste -sd+)))

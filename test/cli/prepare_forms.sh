@@ -106,7 +106,7 @@ class ParquetFile:
 PY
 PYTHONPATH="$tmp/lib" "$TRITONRL" prepare --source kernelbook --input "$tmp/rows.parquet" --out "$tmp/p" --validation 0 --near 0 --verify --quiet
 cmp "$tmp/p/tasks_train.jsonl" "$tmp/i/tasks_train.jsonl" || fail "Parquet gives other rows"
-[ "$(ls -A "$tmp/p" | wc -l)" = 8 ] || fail "a temporary file is left: $(ls -A "$tmp/p")"
+[ "$(ls -A "$tmp/p" | wc -l)" = 9 ] || fail "a temporary file is left: $(ls -A "$tmp/p")"
 printf 'PAR1 and nothing' >"$tmp/broken.parquet"
 rc=0
 PYTHONPATH="$tmp/lib" "$TRITONRL" prepare --source kernelbook --input "$tmp/broken.parquet" --out "$tmp/q" --quiet 2>"$tmp/err" || rc=$?

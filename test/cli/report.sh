@@ -54,4 +54,18 @@ assert len(shown) > 30 and all(re.fullmatch(r"-?\d+\.\d", x) for x in shown), sh
 table = dom[dom.index('id="compare"'):dom.index('id="funnel"')]
 assert table.count("0.0312") == 2 and "+8.3" in table, table
 END
+	# Nothing is wider than the window; a phone shows the tasks and what was correct without scrolling.
+	fit='document.body.dataset.fit = [["page", document.documentElement], ["tasks", document.getElementById("tasktable").parentNode],
+		["eval", document.getElementById("evaltable")]].map(([n, e]) => n + ":" + (e.scrollWidth - e.clientWidth)).join(" ")'
+	sed "s|</body>||" "$dir/page.html" > "$dir/fit.html"
+	echo "<script>$fit</script></body>" >> "$dir/fit.html"
+	for width in 1280 390; do
+		timeout 60 chromium --headless --no-sandbox --disable-gpu --window-size=$width,2000 --dump-dom "file://$dir/fit.html" > "$dir/dom" 2> /dev/null ||
+			fail "chromium"
+		fits=$(grep -o 'data-fit="[^"]*"' "$dir/dom")
+		case $width in
+		1280) [ "$fits" = 'data-fit="page:0 tasks:0 eval:0"' ] || fail "at $width pixels: $fits" ;;
+		*) [[ $fits = 'data-fit="page:0 tasks:0 '* ]] || fail "at $width pixels: $fits" ;;
+		esac
+	done
 fi

@@ -22,6 +22,8 @@ differ() { [ "$(weights "$1")" != "$(weights "$2")" ] || fail "$1 and $2 should 
 rl best --method best-of-n --keep 2 --threshold 0.3
 rl best_again --method best-of-n --keep 2 --threshold 0.3
 rl best_none --method best-of-n --keep 2 --threshold 9
+rl best_all --method best-of-n --keep 6 --threshold 0
+rl best_beta --method best-of-n --keep 6 --threshold 0 --beta 1
 rl reinforce --method reinforce
 rl reinforce_form --method reinforce --reward reinforce
 rl reinforce_rank --method reinforce --rank-speed
@@ -39,6 +41,7 @@ rl grpo_clip --method grpo --inner 3 --ratio-clip 0.0001
 rl grpo_loose --method grpo --inner 3 --ratio-clip 10
 same best best_again
 differ best best_none
+differ best_all best_beta
 differ best reinforce
 differ reinforce reinforce_form
 differ reinforce rwsft
