@@ -42,8 +42,9 @@ static void add_step(struct str value, struct buf *out, struct rng *rng)
 	/* steps that keep the shape are drawn more often, because more modules still run with them */
 	size_t n = rng_below(rng, 3) ? COUNT_OF(same_shape) : COUNT_OF(same_shape) + COUNT_OF(other_shape);
 	size_t k = rng_below(rng, n);
+	const char *s = k < COUNT_OF(same_shape) ? same_shape[k] : other_shape[k - COUNT_OF(same_shape)];
 
-	for (const char *s = k < COUNT_OF(same_shape) ? same_shape[k] : other_shape[k - COUNT_OF(same_shape)]; *s; s++) {
+	for (; *s; s++) {
 		if (*s == '$')
 			buf_addstr(out, value);
 		else
