@@ -509,7 +509,16 @@ static void fill_pieces(struct storage *s, struct chunk *c, size_t lo, size_t hi
 	}
 }
 
-int sparse_touch(struct storage *s, size_t lo, size_t hi)
+/* The chunk that holds a range of a few bytes; NULL: it has not been touched, or there are several. */
+static inline const struct chunk *chunk_of(const struct sparse *p, size_t lo, size_t hi)
+{
+	size_t i = lo / CHUNK;
+
+	return lo < hi && (hi - 1) / CHUNK == i && p->slot[i] ? &p->v[p->slot[i] - 1] : NULL;
+}
+
+/* Touches pieces of any number of chunks. */
+static int touch_pieces(struct storage *s, size_t lo, size_t hi)
 {
 	for (size_t i = lo / CHUNK; i * CHUNK < hi; i++) {
 		if (!s->sparse->slot[i] && touch_chunk(s, i))
@@ -519,14 +528,27 @@ int sparse_touch(struct storage *s, size_t lo, size_t hi)
 	return 0;
 }
 
+/* Called for each element of a transposed tile, so a piece that has its contents comes first. */
+int sparse_touch(struct storage *s, size_t lo, size_t hi)
+{
+	const struct chunk *c = chunk_of(s->sparse, lo, hi);
+
+	if (c && lo / PIECE == (hi - 1) / PIECE && c->filled >> (lo % CHUNK / PIECE) & 1)
+		return 0;
+	return touch_pieces(s, lo, hi);
+}
+
 /* --- what is known ---------------------------------------------------------------------------------- */
 
 /* An unmarked byte is known if the initial contents are. */
 int sparse_is_known(const struct storage *s, size_t lo, size_t hi)
 {
 	const struct sparse *p = s->sparse;
+	const struct chunk *only = chunk_of(p, lo, hi);
 	int begins_known = p->contents >= CONTENTS_VALUE;
 
+	if (only && !only->mark)
+		return begins_known;
 	for (size_t at = lo; at < hi;) {
 		const struct chunk *c = &p->v[p->slot[at / CHUNK] - 1];
 		size_t end = MIN(hi, (c->index + 1) * CHUNK);

@@ -9,15 +9,22 @@
 /* Called for a range of bytes of a sparse storage. Returns nonzero when out of memory. */
 typedef int range_fn(struct machine *m, struct storage *s, size_t lo, size_t hi);
 
-/* Calls fn for the bytes of a row: once if they are contiguous, else for each element. */
-static int row_ranges(const struct access *a, const struct access_row *r, range_fn *fn)
+/* Is a row contiguous, or a single element? */
+static int is_one_range(const struct access *a, const struct access_row *r)
+{
+	return r->step == a->esize || r->count == 1 || !r->step;
+}
+
+/* Calls fn for the bytes of rows that follow each other in memory: once for a contiguous row, else for each element
+ * together with those of the following rows. */
+static int row_ranges(const struct access *a, const struct access_row *r, int64_t rows, range_fn *fn)
 {
 	struct storage *s = r->al->st;
-	size_t at = (size_t)(r->addr - r->al->base), size = (size_t)a->esize;
+	size_t at = (size_t)(r->addr - r->al->base), size = (size_t)(rows * a->esize);
 
 	if (!s->sparse)
 		return 0;
-	if (r->step == a->esize || r->count == 1 || !r->step)
+	if (is_one_range(a, r))
 		return fn(a->m, s, at, at + (r->step ? (size_t)r->count : 1) * size);
 	for (int64_t i = 0; i < r->count; i++) {
 		size_t from = (size_t)((int64_t)at + i * r->step);
@@ -28,19 +35,38 @@ static int row_ranges(const struct access *a, const struct access_row *r, range_
 	return 0;
 }
 
+/* Does a row lie next to `rows` others that begin with `first`? In a transposed tile the elements of a row are apart,
+ * and those of the next row follow them: 64 rows of 32 elements are 32 ranges and not 2048. */
+static int is_next_row(const struct access *a, const struct access_row *first, int64_t rows,
+		       const struct access_row *r)
+{
+	return rows && !is_one_range(a, first) && r->al == first->al && r->count == first->count &&
+		r->step == first->step && r->addr == first->addr + rows * a->esize;
+}
+
 /* Goes over all rows of an access with a copy of it, so that the caller can go over them again. */
 static int each_range(const struct access *a, range_fn *fn)
 {
 	struct access again = *a;
-	struct access_row r;
+	struct access_row r, first;
+	int64_t rows = 0;
+	int rc = 0;
 
 	if (!again.active)
 		return 0;
-	while (access_next(&again, &r))
-		if (row_ranges(a, &r, fn))
-			return fault_at(a->m, a->in->loc, REASON_kernel_timeout,
-					"a run of sampled instances touches more memory than it may hold");
-	return 0;
+	while (!rc && access_next(&again, &r)) {
+		if (is_next_row(a, &first, rows, &r)) {
+			rows++;
+			continue;
+		}
+		rc = rows ? row_ranges(a, &first, rows, fn) : 0;
+		first = r;
+		rows = 1;
+	}
+	if (!rc && rows)
+		rc = row_ranges(a, &first, rows, fn);
+	return rc ? fault_at(a->m, a->in->loc, REASON_kernel_timeout,
+			     "a run of sampled instances touches more memory than it may hold") : 0;
 }
 
 /* Gives the range contents, so that it can be read or written. */
