@@ -138,6 +138,7 @@ $(CUDA_SO): $(CU:%=$(B)/%.o)
 
 $(B)/test/%: $(B)/test/unit/%.o $(LIB)
 	$(LINK) -lcmocka
+$(B)/fuzz/fuzz_modules $(B)/fuzz/fuzz_solve: $(B)/test/fuzz/module_mutator.o
 $(B)/fuzz/%: $(B)/test/fuzz/%.o $(LIB)
 	$(LINK) -fsanitize=fuzzer
 $(B)/bench/%: $(B)/bench/%.o $(LIB)

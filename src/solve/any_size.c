@@ -177,7 +177,7 @@ static struct str add_sizes(const struct sized_kernel *k, int launch, struct str
 		if (launch)
 			buf_addf(out, ", %s", k->code[i]);
 		else
-			buf_addf(out, ", size%d", i);
+			buf_addf(out, ", size%d: tl.constexpr", i);
 	}
 	return (struct str){ .p = at, .n = s.n - (size_t)(at - s.p) };
 }

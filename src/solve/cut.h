@@ -31,18 +31,14 @@ struct kernel {
 	const char *name;
 };
 
-/* Decisions that depend on sizes, in order. A solution for other sizes takes the same ones. */
-struct cut_choices { char *v; size_t n, cap, next; };
-
 struct cut {
 	struct graph *g;
-	struct cut_choices *choices;   /* to follow, or to fill if it is empty; or NULL */
 	struct { struct kernel *v; size_t n, cap; } kernels;
 	const struct sx **full;        /* [values]: bodies with their maps folded in */
 	const char **title;            /* [values]: words for the names of kernels */
 };
 
-void cut_make(struct cut *p, struct graph *g, struct cut_choices *choices);
+void cut_make(struct cut *p, struct graph *g);
 void cut_release(struct cut *p);
 
 #endif

@@ -6,6 +6,17 @@ struct value *graph_value(struct graph *g, int id)
 	return &g->values.v[id];
 }
 
+int graph_choose(struct graph *g, int wanted)
+{
+	struct graph_choices *c = g->choices;
+
+	if (!c)
+		return wanted;
+	if (c->next == c->n && vec_push(c, (signed char)wanted))
+		longjmp(*g->pool->arena.trap, 1);
+	return c->v[c->next++];
+}
+
 int graph_add(struct graph *g, const struct value *like)
 {
 	if (vec_push(&g->values, *like))

@@ -35,6 +35,7 @@ struct value {
 	const char *name;                      /* ARG: as Python code, "self.conv.weight"; else a word for names */
 	const char *op;                        /* torch operator that made it */
 	int tf32;                              /* a product that PyTorch computes in tf32 */
+	int in_parts;                          /* a REDUCE that adds up the parts of a product */
 	int must_store;                        /* its memory is read by index values, or by the caller */
 	int into;                              /* written to the memory of this ARG at the end, or -1 */
 	int rank_out;                          /* result of the module: the shape of the tensor; -1: none */
@@ -53,12 +54,20 @@ struct view {
 	int64_t offset, size[GRAPH_RANK], stride[GRAPH_RANK];
 };
 
+/* Decisions that depend on sizes, in order. A solution for other sizes takes the same ones. */
+struct graph_choices { signed char *v; size_t n, cap, next; };
+
 struct graph {
 	struct expr_pool *pool;
+	int split;                             /* products of few tiles are summed in parts */
+	int may_split;                         /* the graph has a product of few tiles */
+	struct graph_choices *choices;         /* to follow, or to fill if it is empty; or NULL */
 	struct { struct value *v; size_t n, cap; } values;
 };
 
 struct value *graph_value(struct graph *g, int id);
+/* A decision that depends on sizes: `wanted`, or what was decided for other sizes. */
+int graph_choose(struct graph *g, int wanted);
 /* Adds a value without a body. Returns its number. */
 int graph_add(struct graph *g, const struct value *like);
 /* The coordinates of the element at linear position `at` of a value. */

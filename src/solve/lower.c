@@ -247,13 +247,15 @@ static int in_parts(struct lower *l, struct value *v, const struct axes *a, cons
 
 	for (int d = 0; d < a->n_red; d++)
 		rest *= a->red[d];
-	if (v->numel > FEW || rest < MANY || v->how == COMBINE_PROD || v->how >= COMBINE_ARGMAX)
+	if (a->n_red < 2 || v->how == COMBINE_PROD || v->how >= COMBINE_ARGMAX)
 		return graph_add(l->g, v);
-	for (; n + 1 < a->n_red && parts < PARTS_LEAST && a->kept + n < GRAPH_RANK; n++) {
-		parts *= a->red[n];
-		rest /= a->red[n];
-	}
-	if (parts < PARTS_LEAST || rest < PART_LEAST)
+	if (v->numel <= FEW && rest >= MANY)
+		for (; n + 1 < a->n_red && parts < PARTS_LEAST && a->kept + n < GRAPH_RANK; n++) {
+			parts *= a->red[n];
+			rest /= a->red[n];
+		}
+	n = graph_choose(l->g, parts < PARTS_LEAST || rest < PART_LEAST ? 0 : n);
+	if (!n)
 		return graph_add(l->g, v);
 	for (int d = 0; d < n; d++)
 		part.size[part.kept++] = a->red[d];
@@ -279,7 +281,7 @@ int lower_temp_reduce(struct lower *l, const struct axes *a, enum combine how, e
 	v.how = how;
 	v.n_red = a->n_red;
 	memcpy(v.red, a->red, sizeof v.red);
-	return in_parts(l, &v, a, body);
+	return lower_split_product(l, &v) ? graph_add(l->g, &v) : in_parts(l, &v, a, body);
 }
 
 void lower_temp_view(struct lower *l, int value, struct view *out)

@@ -80,6 +80,8 @@ int lower_temp_reduce(struct lower *l, const struct axes *a, enum combine how, e
 void lower_temp_view(struct lower *l, int value, struct view *out);
 /* out = formula($0: the value of a reduction, $1: n). The reduced dimensions are gone, or of size 1. */
 int lower_reduced(struct lower *l, struct val out, int value, const struct axes *a, const char *formula, double n);
+/* A product of few tiles becomes the sum of its parts: `v` is changed, and a value before it is added. */
+int lower_split_product(struct lower *l, struct value *v);
 /* The tensor `out` of the program gets the element `body`, over its coordinates. If `out` is a view of
  * memory that exists, its elements are replaced: an operator in place. */
 int lower_map(struct lower *l, struct val out, const struct sx *body);

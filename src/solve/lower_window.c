@@ -90,6 +90,8 @@ static int conv_result(struct lower *l, struct value *v, int64_t g, int64_t per,
 	}
 	memcpy(v->size, s.size, sizeof v->size);
 	memcpy(v->stride, s.stride, sizeof v->stride);
+	v->dt = out->dt;
+	lower_split_product(l, v);
 	if (!lower_given(l, 2))
 		return lower_result(l, l->c->out, v);
 	tensor_dense_strides(v->rank, v->size, v->stride);

@@ -51,6 +51,23 @@ static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 	return *most >= ROWS_LEAST;
 }
 
+/* Tiles of 64 x 64. If there are many, larger ones load less; if there are few, each has a long loop over K, which
+ * deeper tiles make shorter. Up to 128 columns fit one tile, so that rows are loaded once. */
+static void choose_tiles(struct sched *s, const struct dot_axes *d)
+{
+	enum { TILE = 64, FEW = 132, MANY = 1024, DEEP = 256 };
+	int64_t tiles = (d->m + TILE - 1) / TILE * ((d->n + TILE - 1) / TILE) * d->batch;
+	int large = tiles >= MANY;
+
+	s->bm = block(d->m, 16, large ? 2 * TILE : TILE);
+	s->bn = block(d->n, 16, large ? 2 * TILE : TILE);
+	s->bk = block(d->k, 16, !large && d->k >= DEEP ? 64 : 32);
+	if (!large && tiles >= FEW && d->n > TILE && d->n <= 2 * TILE) {
+		s->bm = block(d->m, 16, TILE / 2);
+		s->bn = 2 * TILE;
+	}
+}
+
 struct sched sched_choose(const struct cut *p, const struct kernel *k, const struct sched_wish *w)
 {
 	struct sched s = { .kind = SCHED_FLAT, .precision = precision(p, k, w), .general = w->general };
@@ -62,12 +79,14 @@ struct sched sched_choose(const struct cut *p, const struct kernel *k, const str
 	for (int i = 0; i < k->n_x; i++)
 		x *= k->x[i];
 	if (dot_split(k, &d) && d.k >= DOT_K_LEAST && d.m * d.n * d.k * d.batch >= DOT_LEAST) {
-		int64_t most = w->draw ? 32 << rng_below(&r, 3) : 64;
-
-		return (struct sched){ .kind = SCHED_DOT, .precision = s.precision, .general = w->general,
-				       .bm = block(d.m, 16, (int)most),
-				       .bn = block(d.n, 16, w->draw ? 32 << rng_below(&r, 2) : 64),
-				       .bk = block(d.k, 16, w->draw ? 16 << rng_below(&r, 2) : 32) };
+		s.kind = SCHED_DOT;
+		choose_tiles(&s, &d);
+		if (w->draw) {
+			s.bm = block(d.m, 16, 32 << rng_below(&r, 3));
+			s.bn = block(d.n, 16, 32 << rng_below(&r, 2));
+			s.bk = block(d.k, 16, 16 << rng_below(&r, 2));
+		}
+		return s;
 	}
 	if (want_rows(p, k, &longest)) {
 		s.kind = SCHED_ROWS;

@@ -93,6 +93,7 @@ static int record(struct solving *a, const struct signature *sig, struct err *e)
 	rc = host_forward(a->h, a->model, a->inputs, &a->result, e);
 	host_set_called(a->h, NULL, NULL);
 	a->mode->work = host_ops_work(a->h);
+	a->mode->may_split = a->t.g.may_split;
 	a->mode->random = draws_random(a->h);
 	a->out->ops = a->t.ops;
 	if (a->t.stopped[0]) {
@@ -108,7 +109,7 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 {
 	if (write_results(&a->t, a->result, a->out->why, sizeof a->out->why))
 		return 1;
-	cut_make(&a->cut, &a->t.g, a->mode->choices);
+	cut_make(&a->cut, &a->t.g);
 	a->out->kernels = (int)a->cut.kernels.n;
 	if (a->o->outline)
 		outline_write(&a->t.g, &a->cut, &a->out->outline);
@@ -142,6 +143,10 @@ static int solving_run(struct solving *a, struct err *e)
 	a->pool.any_size = a->mode->sizes != NULL;
 	a->pool.apart = a->mode->apart;
 	a->t.g.pool = &a->pool;
+	a->t.g.split = a->mode->split;
+	a->t.g.choices = a->mode->choices;
+	if (a->mode->choices)
+		a->mode->choices->next = 0;
 	rc = open_model(a, e);
 	if (!rc)
 		rc = record(a, &sig, e);
@@ -186,13 +191,19 @@ int solve_at(const struct solve_options *o, struct str source, struct mode *mode
  * of much work is judged at other sizes, too, and gets a solution for any sizes if there is one. */
 int solve_module(const struct solve_options *o, struct str source, struct solve_answer *out, struct err *e)
 {
-	enum { WORK_LARGE = 1 << 20 };
+	enum { WORK_LARGE = 1 << 20, OPS_FEW = 12 };
 	struct mode mode = { .eval = 0 };
 	int rc = solve_at(o, source, &mode, out, e);
 
 	if (rc >= 0 && mode.random) {
 		solve_answer_release(out);
 		mode = (struct mode){ .eval = 1 };
+		rc = solve_at(o, source, &mode, out, e);
+	}
+	/* A deep module waits for its launches, so more of them would be slower. */
+	if (!rc && mode.may_split && out->ops <= OPS_FEW && !o->small) {
+		solve_answer_release(out);
+		mode = (struct mode){ .eval = mode.eval, .split = 1 };
 		rc = solve_at(o, source, &mode, out, e);
 	}
 	if (!rc && o->small && mode.work >= WORK_LARGE) {

@@ -14,8 +14,10 @@ struct mode {
 	int apart;                       /* index terms are not joined */
 	char (*size_code)[SIZE_CODE];
 	struct sched_list *scheds;
+	int split;                       /* products of few tiles are summed in parts */
+	int may_split;                   /* the module has such products */
 	int model_sizes;                 /* sizes of the model may vary, too */
-	struct cut_choices *choices;
+	struct graph_choices *choices;
 	int random;                      /* the module drew random numbers */
 	int64_t work;                    /* of the reference, in about nanoseconds */
 };

@@ -22,7 +22,7 @@ struct any_size {
 	int apart;                           /* index terms are not joined */
 	char code[SIZE_VARS][SIZE_CODE];     /* the dimension that has a size: x.shape[2] */
 	struct sched_list scheds;
-	struct cut_choices choices;
+	struct graph_choices choices;
 	struct solve_answer at[SIZE_SAMPLES];
 };
 
@@ -137,7 +137,7 @@ static int drop_fixed(struct any_size *s, const struct mode *mode, struct err *e
 
 	for (int i = 0; i < s->n; i++) {
 		struct host_override ov = { .name = s->c[i].name, .value = s->c[i].value + 64 };
-		struct mode m = { .eval = mode->eval, .ov = &ov, .n_ov = 1 };
+		struct mode m = { .eval = mode->eval, .split = mode->split, .ov = &ov, .n_ov = 1 };
 		int rc = solve_at(s->o, buf_str(&s->named), &m, &s->at[0], e);
 
 		solve_answer_release(&s->at[0]);
@@ -159,7 +159,8 @@ static int solve_sample(struct any_size *s, const struct mode *mode, int sample,
 {
 	struct host_override ov[SIZE_VARS];
 	struct shrink_const none;
-	struct mode m = { .eval = mode->eval, .ov = ov, .n_ov = (size_t)s->n, .sizes = &s->vars, .apart = s->apart,
+	struct mode m = { .eval = mode->eval, .split = mode->split, .ov = ov, .n_ov = (size_t)s->n,
+			  .sizes = &s->vars, .apart = s->apart,
 			  .size_code = s->code, .scheds = &s->scheds, .choices = &s->choices,
 			  .model_sizes = shrink_find_model(&s->module, &none, 1) > 0 };
 
