@@ -101,11 +101,12 @@ static int examine(struct prep *p, struct prep_work *w, struct prep_row *row, st
 	return prep_examine(w, row, &p->eval, e);
 }
 
-/* prep_solve as a step of for_rows. */
+/* prep_solve as a step of for_rows. A module may take a second, so a stop does not wait for the whole batch: nothing
+ * of it is written. */
 static int solve(struct prep *p, struct prep_work *w, struct prep_row *row, struct err *e)
 {
 	(void)p;
-	return prep_solve(w, row, e);
+	return stop_requested() ? 0 : prep_solve(w, row, e);
 }
 
 /* --- in order ----------------------------------------------------------------------------- */
