@@ -3,13 +3,14 @@
 It runs the reference of a task, never a candidate. The judge starts it and sends one JSON object a
 line over a socket; each gets one line back.
 
-{"do": "hello"}                              -> device, versions
+{"do": "hello"}          -> device, versions, the path of the profiling library that came with PyTorch
 {"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "precision": p, "folder": path}
     -> paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
        own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows
 {"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
     -> seconds of each call of the task that was prepared last
 """
+import glob
 import json
 import os
 import socket
@@ -247,6 +248,13 @@ class Task:
         return seconds
 
 
+def find_cupti():
+    """The profiling library among PyTorch's packages; "" if it is not there."""
+    root = os.path.dirname(os.path.dirname(torch.__file__))
+    found = glob.glob(f"{root}/nvidia/*/lib/libcupti.so.*") + glob.glob(f"{root}/torch/lib/libcupti*.so*")
+    return found[0] if found else ""
+
+
 class Worker:
     def __init__(self, device):
         self.device, self.task = device, None
@@ -254,7 +262,7 @@ class Worker:
     def hello(self, _):
         cuda = self.device.startswith("cuda")
         return {"device": torch.cuda.get_device_name(0) if cuda else "cpu", "torch": torch.__version__,
-                "driver": torch.version.cuda if cuda else None}
+                "driver": torch.version.cuda if cuda else None, "cupti": find_cupti()}
 
     def prepare(self, request):
         self.task = None

@@ -103,6 +103,7 @@ static _Noreturn void become_torch(const char *python, const char *device, int f
 	_exit(127);
 }
 
+/* The first question. Importing PyTorch takes seconds, so its time limit is longer. */
 static int greet(struct torch_process *p, struct err *e)
 {
 	struct buf hello = BUF_INIT;
@@ -115,6 +116,7 @@ static int greet(struct torch_process *p, struct err *e)
 		return -1;
 	snprintf(p->device, sizeof p->device, "%.*s", STR_ARG(json_str(json_get(j, "device"), "")));
 	snprintf(p->version, sizeof p->version, "%.*s", STR_ARG(json_str(json_get(j, "torch"), "")));
+	snprintf(p->cupti, sizeof p->cupti, "%.*s", STR_ARG(json_str(json_get(j, "cupti"), "")));
 	json_free(j);
 	return 0;
 }
@@ -195,7 +197,8 @@ static int read_set(struct full_task *t, const struct st_file *f, int set, const
 	return rc ? -1 : 0;
 }
 
-/* Opens both files. The file with inputs stays open for runners, without a name. */
+/* Opens both files, which lie in memory (/dev/shm): one holds what runners may see, the other the expected
+ * results. The file with inputs stays open for runners, without a name. */
 static int take_files(struct full_task *t, const struct json *j, const struct judge_options *o, struct err *e)
 {
 	char path[2][160];

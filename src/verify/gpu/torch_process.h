@@ -13,6 +13,7 @@ struct torch_process {
 	pid_t pid;
 	char folder[64];            /* for the files that it writes */
 	char device[96], version[32];
+	char cupti[256];            /* the profiling library that came with it; "": none */
 	struct buf in;              /* bytes received beyond the last line */
 	uint64_t prepared;          /* hash of the task that it holds; 0: none */
 };
