@@ -31,7 +31,7 @@ struct turn {
 /* Has a bench prepared a task, or is it about to? */
 static int has_task(const struct bench *x, uint64_t task)
 {
-	for (int i = 0; i < TASKS_KEPT; i++)
+	for (int i = 0; i < BENCH_TASKS; i++)
 		if (x->task[i].hash == task)
 			return 1;
 	return x->current == task;
@@ -136,7 +136,7 @@ static const struct full_task *find_task(struct bench *x, struct str source, int
 	int at = 0;
 
 	x->candidates++;
-	for (int i = 0; i < TASKS_KEPT; i++) {
+	for (int i = 0; i < BENCH_TASKS; i++) {
 		if (x->task[i].hash == hash) {
 			x->used[i] = x->candidates;
 			return &x->task[i];
@@ -267,7 +267,7 @@ int gpu_benches_open(struct gpu_benches *g, const struct gpu_options *o, const s
 		struct gpu_bench *b = &g->bench[i].b;
 
 		b->torch.fd = b->slot.spawner = b->slot.fd = b->torch_slot.spawner = b->torch_slot.fd = -1;
-		for (int k = 0; k < TASKS_KEPT; k++)
+		for (int k = 0; k < BENCH_TASKS; k++)
 			g->bench[i].task[k].inputs_fd = -1;
 	}
 	pthread_mutex_init(&g->lock, NULL);
@@ -293,7 +293,7 @@ void gpu_benches_close(struct gpu_benches *g)
 	for (int i = 0; i < BENCHES_MOST; i++) {
 		struct bench *x = &g->bench[i];
 
-		for (int k = 0; k < TASKS_KEPT; k++)
+		for (int k = 0; k < BENCH_TASKS; k++)
 			full_task_release(&x->task[k]);
 		torch_process_close(&x->b.torch);
 		gpu_slot_close(&x->b.slot);

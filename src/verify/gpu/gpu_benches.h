@@ -9,13 +9,13 @@
 
 #include "verify/gpu/gpu_measure.h"
 
-enum { BENCHES_MOST = 4, TASKS_KEPT = 2 };
+enum { BENCHES_MOST = 4, BENCH_TASKS = 2 };
 
 /* One bench, with the tasks that it has prepared. */
 struct bench {
 	struct gpu_bench b;
-	struct full_task task[TASKS_KEPT];
-	int64_t used[TASKS_KEPT];   /* when each was used last, counted in candidates */
+	struct full_task task[BENCH_TASKS];
+	int64_t used[BENCH_TASKS];   /* when each was used last, counted in candidates */
 	int64_t candidates;
 	uint64_t current;           /* hash of the task of the last candidate */
 	int busy, torch_starts;

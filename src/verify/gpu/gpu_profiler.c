@@ -15,7 +15,7 @@
 /* Passes after which a library that always wants one more is given up, and bytes for records of kernels. */
 enum { PASSES_MOST = 64, RECORD_BYTES = 1 << 20 };
 
-static const char *const metric_of[COUNTERS] = {
+static const char *const metric_of[VERDICT_COUNTERS] = {
 #define COUNTER(id, key, metric, text) [COUNTER_##id] = metric,
 #include "verify/verdict/counter.def"
 #undef COUNTER
@@ -96,7 +96,7 @@ static int choose_counters(struct gpu_profiler *p, const char *chip)
 	int code;
 
 	/* One counter at a time first: CUPTI refuses a whole list for one that the chip lacks. */
-	for (int i = 0; i < COUNTERS; i++) {
+	for (int i = 0; i < VERDICT_COUNTERS; i++) {
 		const char *one = metric_of[i];
 		struct cupti_host_close close = { CUPTI_PARAMS(cupti_host_close, host),
 						  .host = host_with(p, chip, &one, 1) };
@@ -273,7 +273,7 @@ static int count_pass(struct gpu_profiler *p, struct gpu_call *c, int place, int
 static int read_values(struct gpu_profiler *p, struct verdict_counters *out)
 {
 	struct cupti_range_decode decode = { CUPTI_PARAMS(cupti_range_decode, dropped), .range = p->range };
-	double v[COUNTERS];
+	double v[VERDICT_COUNTERS];
 	struct cupti_host_values values = { CUPTI_PARAMS(cupti_host_values, values), .host = p->host, .data = p->data,
 					    .data_bytes = p->data_bytes, .metrics = p->metrics, .n = p->n,
 					    .values = v };
@@ -320,7 +320,7 @@ int gpu_profiler_count(struct gpu_profiler *p, const char *path, struct gpu_call
 		       struct verdict_counters *out, struct gpu_fault *f)
 {
 	*out = (struct verdict_counters){ .kernels = 0 };
-	for (int i = 0; i < COUNTERS; i++)
+	for (int i = 0; i < VERDICT_COUNTERS; i++)
 		out->v[i] = -1.0;
 	if (!p->tried)
 		open_profiler(p, path, c->g);

@@ -25,8 +25,8 @@ struct gpu_profiler {
 	int tried;                  /* it was opened; `why` says whether it can be used */
 	char why[160];              /* why nothing can be counted; "": it can */
 	struct cupti lib;
-	const char *metrics[COUNTERS];      /* those that this GPU has */
-	int of[COUNTERS];           /* the counter of each */
+	const char *metrics[VERDICT_COUNTERS];      /* those that this GPU has */
+	int of[VERDICT_COUNTERS];           /* the counter of each */
 	size_t n;
 	void *host, *range;
 	uint8_t *image, *data;      /* the list of counters, and their counts */

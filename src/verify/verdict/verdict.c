@@ -288,7 +288,7 @@ static void json_time(struct jw *w, const char *key, const struct verdict_time *
 /* Counters of the profiler: null if none were read; `counters_note` says why if they were asked for. */
 static void json_counters(struct jw *w, const struct verdict_counters *c)
 {
-	static const char *const key[COUNTERS] = {
+	static const char *const key[VERDICT_COUNTERS] = {
 #define COUNTER(id, name, metric, text) [COUNTER_##id] = name,
 #include "verify/verdict/counter.def"
 #undef COUNTER
@@ -301,7 +301,7 @@ static void json_counters(struct jw *w, const struct verdict_counters *c)
 		return;
 	}
 	jw_begin(w, '{');
-	for (int i = 0; i < COUNTERS; i++)
+	for (int i = 0; i < VERDICT_COUNTERS; i++)
 		if (c->v[i] >= 0)
 			jw_key(w, key[i]), jw_real(w, c->v[i]);
 	jw_key(w, "kernels"), jw_int(w, c->kernels);

@@ -66,12 +66,12 @@ enum counter {
 #define COUNTER(id, key, metric, text) COUNTER_##id,
 #include "verify/verdict/counter.def"
 #undef COUNTER
-	COUNTERS
+	VERDICT_COUNTERS
 };
 struct verdict_counters {
 	int read;                 /* 0: `why` says why not; "": they were not asked for */
 	int kernels;              /* that ran in the call */
-	double v[COUNTERS];       /* < 0: this GPU does not count it */
+	double v[VERDICT_COUNTERS];       /* < 0: this GPU does not count it */
 	char why[160];
 	char stranger[96];        /* a kernel that ran and is not of the launch plan; "": none */
 };
