@@ -211,6 +211,7 @@ grep -q "the GPU judge: .* candidates in" "$tmp/rl/training.log" || fail "no lin
 python3 - "$tmp/eval.json" <<'END' || fail "eval: $(cat "$tmp/out")"
 import json, sys
 measured = json.load(open(sys.argv[1]))["measured"]
-assert measured["device"] == "stand-in H200" and "fast_1" in measured["estimate"], measured
+assert measured["device"] == "stand-in H200" and "fast_1" in measured["estimate"] and "fast_1.2" in measured["estimate"], measured
 END
+grep -q "the estimate of the same answers: fast_1 .*, fast_1.2 .*, fast_2 " "$tmp/out" || fail "eval prints no fast_p beside the estimate: $(cat "$tmp/out")"
 echo "gpu.sh: passed"
