@@ -152,17 +152,26 @@ static const struct full_task *find_task(struct bench *x, struct str source, int
 	return &x->task[at];
 }
 
-/* Starts the PyTorch process of a bench that has none yet, or lost it: a reference that runs out of the host's
- * memory kills the process. It takes seconds, during which other benches work and time. */
+/* Starts the PyTorch process of a bench if none is running, and does not wait for it. */
+static int start_torch(struct gpu_benches *g, struct bench *x, struct err *e)
+{
+	if (x->b.torch.fd >= 0)
+		return 0;
+	x->torch_starts++;
+	torch_process_close(&x->b.torch);
+	return torch_process_start(&x->b.torch, g->o.python, g->o.torch_device, e);
+}
+
+/* Waits for the PyTorch process of a bench, which is started again if it was lost: a reference that runs out of the
+ * host's memory kills it. That takes seconds, during which other benches work and time. */
 static void need_torch(struct gpu_benches *g, struct bench *x)
 {
 	struct err e = ERR_INIT;
 
-	if (!g->has_torch || torch_process_is_there(&x->b.torch) || x->torch_starts >= TORCH_STARTS_MOST)
+	if (!g->has_torch || torch_process_is_there(&x->b.torch) ||
+	    (x->b.torch.fd < 0 && x->torch_starts >= TORCH_STARTS_MOST))
 		return;
-	x->torch_starts++;
-	torch_process_close(&x->b.torch);
-	if (!torch_process_open(&x->b.torch, g->o.python, g->o.torch_device, &e))
+	if (!start_torch(g, x, &e) && !torch_process_wait(&x->b.torch, &e))
 		return;
 	torch_process_close(&x->b.torch);
 	log_warn("PyTorch cannot be used, so references are not timed: %s", e.text);
@@ -262,6 +271,8 @@ static int find_gpu(struct gpu_benches *g, struct err *e)
 int gpu_benches_open(struct gpu_benches *g, const struct gpu_options *o, const struct judge_options *judge, char *text,
 		     size_t n, struct err *e)
 {
+	struct err later = ERR_INIT;        /* a failure shows when the bench is used */
+
 	*g = (struct gpu_benches){ .o = *o, .begin = clock_ns(), .counting = { .spawner = -1, .fd = -1 } };
 	for (int i = 0; i < BENCHES_MOST; i++) {
 		struct gpu_bench *b = &g->bench[i].b;
@@ -281,8 +292,12 @@ int gpu_benches_open(struct gpu_benches *g, const struct gpu_options *o, const s
 		if (open_bench(g, &g->bench[g->n], judge, e))
 			return -1;
 	g->has_torch = strcmp(o->torch_device, "none") != 0;
+	for (int i = 1; i < g->n && g->has_torch; i++)
+		start_torch(g, &g->bench[i], &later);
 	need_torch(g, &g->bench[0]);
 	g->has_torch = torch_process_is_there(&g->bench[0].b.torch);
+	for (int i = 1; i < g->n && !g->has_torch; i++)
+		torch_process_close(&g->bench[i].b.torch);
 	snprintf(text, n, "%s, driver %d.%d, PyTorch %s", g->info.name, g->info.driver / 1000,
 		 g->info.driver % 1000 / 10, g->has_torch ? g->bench[0].b.torch.version : "not there");
 	return 0;
