@@ -2,12 +2,13 @@
 """Every figure of the GPU judge in one call, on a machine with a GPU.
 
     bench/gpu_judge.py PROGRAM|WHEEL [--candidates FILE.jsonl[.gz]] [--solved FILE] [--answers FILE]
-                       [--kernelbench CHECKOUT] [--out FOLDER] [--python PYTHON] [--seconds N] [--quick]
+                       [--tasks FILE] [--kernelbench CHECKOUT] [--out FOLDER] [--python PYTHON] [--seconds N] [--quick]
                        [--standin BUILD] [--steps LIST]
 
 Candidates are test/honest, mutants of them, test/cheats, and rows {"id", "task", "candidate"} of files:
 --candidates with labels as far as they are known ({"gpu": pass|fail|unsure, "gpu_ms", "reference_ms"}),
---solved with the solver's programs, --answers with those of a model; a file that is missing is left out.
+--solved with the solver's programs, --answers with those of a model; a file that is missing is left out. The solver writes
+programs for the rows {"id", "task"} of --tasks, which join those of --solved.
 Steps, in this order; each has a most and a least share of --seconds (STEPS), so that a slow one takes nothing
 from the least of those after it; a step that fails does not stop the others:
   agreement   strict track: CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py)
@@ -19,6 +20,8 @@ from the least of those after it; a step that fails does not stop the others:
   answers     the same for --answers
   faults      a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
   smoke       three kernels, with all that the verdict says (only if --steps names it)
+  counters    kernels of `timed` with the profiler's counters (only if --steps names it)
+  rl          training by measured speed and by the estimate, bench/gpu_rl.py (only if --steps names it)
 --out gets tables.txt, disagreements.txt, and all verdicts in verdicts.jsonl.gz, written after every call of the
 judge; now.jsonl has those of the call that runs. --standin tries the script against the stand-in
 driver of a build.
@@ -108,6 +111,19 @@ def read_rows(path, kind):
     return [{**row, "id": f"{kind}/{k}/{row['id']}"} for k, row in enumerate(rows)] if kind != "written" else rows
 
 
+def solve(bench, path):
+    """Rows with the solver's programs for the tasks of a file."""
+    if not path:
+        return []
+    tasks = {row["id"]: row["task"] for row in map(json.loads, open(path))}
+    out = f"{bench.folder}/solved.jsonl"
+    rc, _ = bench.call([bench.program, "solve", "--jsonl", path, "--json", "--no-verify", "--out", out], 90 * bench.scale, f"{bench.folder}/solve.err")
+    found = [json.loads(line) for line in open(out)] if os.path.exists(out) else []
+    print(f"  solver: {sum(row['solved'] for row in found)} of {len(tasks)} tasks (exit {rc})")
+    return [{"id": f"solved/{row['id']}", "kind": "solved", "task": tasks[row["id"]], "candidate": row["solution"]}
+            for row in found if row["solved"] and row.get("solution")]
+
+
 # Prints the bytes of the inputs of each task, from tensors without contents.
 SIZES = '''
 import json, sys, torch
@@ -142,7 +158,7 @@ class Bench:
         if a.standin:
             build = pathlib.Path(a.standin).resolve()
             self.gpu = ["--device", "cuda", "--gpu-driver", build / "standin/libcuda_standin.so", "--gpu-compiler",
-                        build / "tool/fake_compiler", "--gpu-python", self.python, "--gpu-torch", "cpu" if a.python else "none"]
+                        build / "tool/fake_compiler", "--gpu-cupti", build / "standin/libcuda_standin.so", "--gpu-python", self.python, "--gpu-torch", "cpu" if a.python else "none"]
 
     def unpack(self, path):
         """The program; a wheel is unpacked: program and libraries lie next to each other there."""
@@ -169,10 +185,10 @@ class Bench:
             self.large = sizes(self, self.rows)
         return self.large.get(row["task"], -1)
 
-    def call(self, command, seconds, log=None):
-        """Exit code and output. At the time limit the whole process group ends; the code is 124 then."""
-        with open(log or os.devnull, "w") as err:
-            p = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=err, text=True, start_new_session=True,
+    def call(self, command, seconds, log=None, out=None):
+        """Exit code and output, or its file. At the time limit the whole process group ends; the code is 124 then."""
+        with open(log or os.devnull, "w") as err, open(out or os.devnull, "w") as file:
+            p = subprocess.Popen(list(map(str, command)), stdout=file if out else subprocess.PIPE, stderr=err, text=True, start_new_session=True,
                                  env=self.environment())
             try:
                 out, _ = p.communicate(timeout=seconds)
@@ -307,6 +323,31 @@ for k in range(workers):
 for pid in children:
     os.waitpid(pid, 0)
 '''
+
+
+def counters(bench):
+    """Reads the profiler's counters of kernels whose traffic is known: inputs and results, once each."""
+    rows = timed_rows(bench)[:10]
+    verdicts, took = bench.judge("counters", [kernel("plain"), *rows], "--counters", "--trials", 10, most=60)
+    read = {n: v for n, v in verdicts.items() if bench.gpu_of(v).get("counters")}
+    print(f"  counters of {len(read)} of {len(verdicts)} candidates in {took:.0f} s")
+    for name, v in read.items():
+        g = v["gpu"]
+        print(f"    {name}: {json.dumps(g['counters'])}; {g['time']['seconds'] * 1e6:.1f} us, memory's floor {g['floor_seconds'] * 1e6:.1f} us")
+    reasons([(bench.gpu_of(v).get("counters_note") or v["message"] or "?", n) for n, v in verdicts.items() if n not in read], 5)
+
+
+def rl(bench):
+    seconds = int(bench.left(STEPS[rl][0]))
+    options = ["--judge-device" if o == "--device" else o for o in map(str, bench.gpu)]
+    short = ["--rl-steps", 2, "--tasks-held", 2, "--tasks", ROOT / "tasks/plain/test_level1.jsonl"] if bench.a.quick else []
+    folder = bench.out / "rl"
+    bench.call([sys.executable, ROOT / "bench/gpu_rl.py", bench.program, folder, "--seconds", seconds, *short, "--", *options, *bench.base],
+               seconds + 20, f"{bench.folder}/rl.err", f"{bench.folder}/rl.out")
+    for path in (f"{bench.folder}/rl.out", f"{bench.folder}/rl.err"):
+        print("".join(f"  {line.rstrip()[:900]}\n" for line in open(path, errors="replace")), end="")
+    for path in [*folder.rglob("*.safetensors"), *folder.rglob("run.db*")]:
+        path.unlink()           # too large to bring back
 
 
 def compiled_sample(bench):
@@ -763,7 +804,7 @@ def peer(bench):
 
 
 # The most and the least seconds of each step, of 420.
-STEPS = {start: (45, 15), smoke: (60, 0), agreement: (120, 70), hybrid: (65, 25), timed: (95, 45), peer: (45, 20),
+STEPS = {start: (45, 15), smoke: (60, 0), counters: (60, 0), rl: (420, 0), agreement: (120, 70), hybrid: (65, 25), timed: (95, 45), peer: (45, 20),
          labelled: (110, 35), solved: (110, 45), answers: (70, 30), faults: (40, 20)}
 # What a step needs: without it no time is kept for the step.
 NEEDS = {peer: lambda bench: bench.a.kernelbench, labelled: lambda bench: bench.a.candidates,
@@ -823,11 +864,12 @@ def main():
     parser.add_argument("--candidates")
     parser.add_argument("--solved")
     parser.add_argument("--answers")
+    parser.add_argument("--tasks")
     parser.add_argument("--kernelbench")
     parser.add_argument("--out")
     parser.add_argument("--python")
     parser.add_argument("--standin")
-    parser.add_argument("--steps", default=",".join(step.__name__ for step in STEPS if step is not smoke))
+    parser.add_argument("--steps", default=",".join(step.__name__ for step in STEPS if step not in (smoke, counters, rl)))
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--quick", action="store_true")
     a = parser.parse_args()
@@ -838,6 +880,7 @@ def main():
         sys.stdout = Tee(bench.out / "tables.txt")
         try:
             bench.rows = own_candidates() + read_rows(a.candidates, "written") + read_rows(a.solved, "solved") + read_rows(a.answers, "answer")
+            bench.rows += solve(bench, a.tasks)
             print(f"candidates: {dict(collections.Counter(r['kind'] for r in bench.rows))}")
             run_steps(bench, a.steps.split(","))
         finally:

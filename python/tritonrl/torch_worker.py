@@ -3,7 +3,7 @@
 It runs the reference of a task, never a candidate. The judge starts it and sends one JSON object a
 line over a socket; each gets one line back.
 
-{"do": "hello"}                              -> device, versions
+{"do": "hello"}          -> device, versions, the path of the profiling library that came with PyTorch
 {"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "precision": p, "folder": path}
     -> paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
        own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows;
@@ -11,11 +11,13 @@ line over a socket; each gets one line back.
 {"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
     -> seconds of each call of the task that was prepared last
 """
+import glob
 import json
 import os
 import socket
 import struct
 import sys
+import tempfile
 import time
 import types
 
@@ -255,14 +257,45 @@ class Task:
         return seconds
 
 
+def find_cupti():
+    """The profiling library among PyTorch's packages; "" if it is not there."""
+    root = os.path.dirname(os.path.dirname(torch.__file__))
+    found = glob.glob(f"{root}/nvidia/*/lib/libcupti.so.*") + glob.glob(f"{root}/torch/lib/libcupti*.so*")
+    return found[0] if found else ""
+
+
+# A task that loads what most tasks need.
+SMALL_TASK = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.linear = torch.nn.Conv2d(4, 4, 3, padding=1), torch.nn.Linear(8, 8)
+    def forward(self, x):
+        return torch.softmax(self.linear(self.conv(x)), -1).sum(1)
+def get_inputs():
+    return [torch.randn(2, 4, 8, 8)]
+def get_init_inputs():
+    return []
+"""
+
+
 class Worker:
     def __init__(self, device):
         self.device, self.task = device, None
 
+    def warm_up(self):
+        """The first task of a process takes seconds for lazy imports and libraries: here, before a candidate waits."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare({"task": SMALL_TASK, "sets": 1, "seed": 0, "eval": False, "folder": folder})
+            self.task.time("eager", 1, 1)
+        self.task = None
+
     def hello(self, _):
+        self.warm_up()
         cuda = self.device.startswith("cuda")
         return {"device": torch.cuda.get_device_name(0) if cuda else "cpu", "torch": torch.__version__,
-                "driver": torch.version.cuda if cuda else None}
+                "driver": torch.version.cuda if cuda else None, "cupti": find_cupti()}
 
     def prepare(self, request):
         self.task = None

@@ -32,6 +32,8 @@ int file_remove_tree(const char *path, struct err *e);
 int file_sweep(const char *dir, struct err *e);
 int file_sync_dir(const char *path, struct err *e);
 int file_write_all(int fd, const void *p, size_t n, struct err *e);
+/* Closes all descriptors from 3 on but these two; -1 names none. For a process that was forked. */
+void file_close_others(int a, int b);
 int file_read_all(int fd, void *p, size_t n, struct err *e);   /* short: ERR_FORMAT */
 
 /* A file written piece by piece that appears under its name only when committed: the pieces

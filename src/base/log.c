@@ -72,6 +72,11 @@ int log_copy(const char *path, struct err *e)
 	return 0;
 }
 
+int log_copy_fd(void)
+{
+	return the_log.copy;
+}
+
 void log_note(const char *fmt, ...)
 {
 	char text[2048];

@@ -21,6 +21,8 @@ void log_at(enum log_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Appends every message of the level INFO and above to a file as well, each with the time, also if the shown
  * level is higher. NULL ends it. A file that cannot be opened is an error; later failures to write are not. */
 int log_copy(const char *path, struct err *e);
+/* The descriptor of that file, which a forked process must keep open; -1: no file. */
+int log_copy_fd(void);
 /* Writes a line to that file only: for results that are printed on standard output. */
 void log_note(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* A line that stays below the log on a terminal (a progress bar): replaces the one shown

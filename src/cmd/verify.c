@@ -295,6 +295,7 @@ static int judge_all(const struct args *a, const struct opt_parsed *p, struct pa
 
 	struct judge_args judge = a->judge;
 
+	judge.pool.gpu.counters |= a->explain;
 	judge.device = a->device ? a->device : judge.device;
 	if (check_usage(a, p, par, s->e) || judge_args_options(&judge, &o.judge, &o.pool, s->e))
 		return -1;

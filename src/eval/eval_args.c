@@ -16,15 +16,16 @@ const struct opt eval_args_table[] = {
 	OPT_END
 };
 
-/* Turns the command line's options into eval_opts: limits the turns to EVAL_TURNS, sets fast_1 and
- * fast_2, and checks each k. Without --k, pass@1 and pass@N are reported for N samples. */
+/* Turns the command line's options into eval_opts: limits the turns to EVAL_TURNS, sets fast_1, fast_1.2
+ * and fast_2, and checks each k. Without --k, pass@1 and pass@N are reported for N samples. */
 int eval_args_options(const struct eval_args *a, struct eval_opts *o, struct err *e)
 {
 	o->n_k = 0;
 	o->rollout.turns = MAX(1, MIN(o->rollout.turns, EVAL_TURNS));
-	o->n_fast = 2;
+	o->n_fast = 3;
 	o->fast[0] = 1.0;
-	o->fast[1] = 2.0;
+	o->fast[1] = 1.2;
+	o->fast[2] = 2.0;
 	for (size_t i = 0; i < a->k.n && o->n_k < EVAL_KS; i++) {
 		int64_t v;
 

@@ -136,67 +136,106 @@ static int is_measured(const struct verdict *v, enum baseline b)
 	return v->correct && v->gpu.measured && v->gpu.baseline[b].mean > 0;
 }
 
-/* fast_p of one baseline over all answers: the share that is correct and faster than p times the
- * baseline, with the number of answers that were timed against it. */
-static void json_baseline(struct jw *w, const struct eval *ev, const struct eval_opts *o, enum baseline b)
+/* Answers that were timed against a baseline. */
+static size_t count_timed(const struct eval *ev, enum baseline b)
 {
-	const struct rolled *s = ev->rollout.samples.v;
-	size_t n = ev->rollout.samples.n, timed = 0;
-	char key[32];
+	size_t timed = 0;
 
-	for (size_t i = 0; i < n; i++)
-		timed += is_measured(&s[i].verdict, b);
-	if (!timed)
-		return;
-	jw_key(w, baseline_name(b));
-	jw_begin(w, '{');
-	jw_key(w, "timed"), jw_int(w, (int64_t)timed);
-	for (int k = 0; k < o->n_fast; k++) {
-		size_t fast = 0;
-
-		for (size_t i = 0; i < n; i++) {
-			const struct verdict_gpu *g = &s[i].verdict.gpu;
-
-			fast += is_measured(&s[i].verdict, b) && g->baseline[b].mean / g->time.mean > o->fast[k];
-		}
-		snprintf(key, sizeof key, "fast_%g", o->fast[k]);
-		jw_key(w, key), jw_real(w, 100.0 * (double)fast / (double)n);
-	}
-	jw_end(w, '}');
+	for (size_t i = 0; i < ev->rollout.samples.n; i++)
+		timed += is_measured(&ev->rollout.samples.v[i].verdict, b);
+	return timed;
 }
 
-/* Measured speed, next to the estimate: absent if nothing ran on a GPU. */
+/* Percent of all answers whose measured time is more than p times shorter than a baseline's. */
+static double measured_fast(const struct eval *ev, enum baseline b, double p)
+{
+	const struct rolled *s = ev->rollout.samples.v;
+	size_t n = ev->rollout.samples.n, fast = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct verdict_gpu *g = &s[i].verdict.gpu;
+
+		fast += is_measured(&s[i].verdict, b) && g->baseline[b].mean / g->time.mean > p;
+	}
+	return 100.0 * (double)fast / (double)n;
+}
+
+/* The same by the estimates. */
+static double estimated_fast(const struct eval *ev, double p)
+{
+	size_t n = ev->rollout.samples.n, fast = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct verdict *v = &ev->rollout.samples.v[i].verdict;
+
+		fast += v->correct && (strcmp(v->timed, "gpu") ? v->speedup : v->estimate) > p;
+	}
+	return 100.0 * (double)fast / (double)n;
+}
+
+/* An answer that ran on a GPU; NULL: none did. */
+static const struct verdict_gpu *any_run(const struct eval *ev)
+{
+	for (size_t i = 0; i < ev->rollout.samples.n; i++)
+		if (ev->rollout.samples.v[i].verdict.gpu.ran)
+			return &ev->rollout.samples.v[i].verdict.gpu;
+	return NULL;
+}
+
+/* Measured fast_p, next to the estimate: absent if nothing ran on a GPU. */
 static void json_measured(struct jw *w, const struct eval *ev, const struct eval_opts *o)
 {
-	const struct verdict_gpu *g = NULL;
+	const struct verdict_gpu *g = any_run(ev);
 	char key[32];
 
-	for (size_t i = 0; i < ev->rollout.samples.n && !g; i++)
-		if (ev->rollout.samples.v[i].verdict.gpu.ran)
-			g = &ev->rollout.samples.v[i].verdict.gpu;
 	if (!g)
 		return;
 	jw_key(w, "measured");
 	jw_begin(w, '{');
 	jw_key(w, "device"), jw_cstr(w, g->device);
 	jw_key(w, "triton"), jw_cstr(w, g->compiler);
-	for (int b = 0; b < BASELINES; b++)
-		json_baseline(w, ev, o, (enum baseline)b);
-	jw_key(w, "estimate");
-	jw_begin(w, '{');
-	for (int k = 0; k < o->n_fast; k++) {
-		size_t fast = 0;
+	for (int b = 0; b <= BASELINES; b++) {
+		size_t timed = b < BASELINES ? count_timed(ev, (enum baseline)b) : 0;
 
-		for (size_t i = 0; i < ev->rollout.samples.n; i++) {
-			const struct verdict *v = &ev->rollout.samples.v[i].verdict;
-
-			fast += v->correct && (strcmp(v->timed, "gpu") ? v->speedup : v->estimate) > o->fast[k];
+		if (b < BASELINES && !timed)
+			continue;
+		jw_key(w, b < BASELINES ? baseline_name((enum baseline)b) : "estimate");
+		jw_begin(w, '{');
+		if (timed)
+			jw_key(w, "timed"), jw_int(w, (int64_t)timed);
+		for (int k = 0; k < o->n_fast; k++) {
+			snprintf(key, sizeof key, "fast_%g", o->fast[k]);
+			jw_key(w, key), jw_real(w, timed ? measured_fast(ev, (enum baseline)b, o->fast[k]) :
+						   estimated_fast(ev, o->fast[k]));
 		}
-		snprintf(key, sizeof key, "fast_%g", o->fast[k]);
-		jw_key(w, key), jw_real(w, 100.0 * (double)fast / (double)ev->rollout.samples.n);
+		jw_end(w, '}');
 	}
 	jw_end(w, '}');
-	jw_end(w, '}');
+}
+
+/* The same as rows of the table. */
+static void print_measured(const struct eval *ev, const struct eval_opts *o, struct buf *out)
+{
+	const struct verdict_gpu *g = any_run(ev);
+
+	for (int b = 0; b < BASELINES && g; b++) {
+		size_t timed = count_timed(ev, (enum baseline)b);
+
+		if (!timed)
+			continue;
+		buf_addf(out, "measured on %s, of %zu answers %zu timed against PyTorch %s:", g->device,
+			 ev->rollout.samples.n, timed, baseline_name((enum baseline)b));
+		for (int k = 0; k < o->n_fast; k++)
+			buf_addf(out, "%s fast_%g %.1f%%", k ? "," : "", o->fast[k],
+				 measured_fast(ev, (enum baseline)b, o->fast[k]));
+		buf_addc(out, '\n');
+	}
+	if (!g)
+		return;
+	buf_adds(out, "the estimate of the same answers:");
+	for (int k = 0; k < o->n_fast; k++)
+		buf_addf(out, "%s fast_%g %.1f%%", k ? "," : "", o->fast[k], estimated_fast(ev, o->fast[k]));
+	buf_addc(out, '\n');
 }
 
 /* Were the speed-ups of the answers measured? A single one that was not makes them a mixture, which
@@ -278,6 +317,7 @@ void eval_table(const struct eval *ev, const struct eval_opts *o, int per_op, st
 	if (ev->groups.n && ev->groups.v[0].unsupported)
 		buf_addf(out, "%lld answers use what the judge's engine does not support; they count as not correct\n",
 			 (long long)ev->groups.v[0].unsupported);
+	print_measured(ev, o, out);
 	if (o->n_fast && is_all_measured(ev))
 		buf_adds(out, "fast_p is by speed-ups that were measured on a GPU\n");
 	else if (o->n_fast)

@@ -180,17 +180,17 @@ rc=0; "$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --device cuda --gp
 rc=0; "$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --device gpu >/dev/null 2>"$tmp/err" || rc=$?
 [ $rc = 2 ] && grep -q "cpu, cuda or cuda:N" "$tmp/err" || fail "a wrong device: exit $rc"
 
-# 200 candidates, with a hang, an illegal access, too much memory and a death in the middle: 200
-# verdicts, and only the faulty ones fail.
+# 200 candidates of three tasks on three benches, with a hang, an illegal access, a death and a write outside of a
+# tensor in the middle: 200 verdicts, and only the faulty ones fail.
 python3 - "$tmp" >"$tmp/many.jsonl" <<'END'
 import json, sys
 folder = sys.argv[1]
 task, good = open(f"{folder}/task.py").read(), open(f"{folder}/good.py").read()
 for i in range(200):
     name = {50: "fault_hang", 90: "fault_illegal", 120: "fault_die", 121: "compile_crash", 150: "fault_red_zone"}.get(i, "good")
-    print(json.dumps({"id": f"{name}-{i}", "task": task, "candidate": open(f"{folder}/{name}.py").read() + f"# {i}\n"}))
+    print(json.dumps({"id": f"{name}-{i}", "task": task + f"# task {i // 20 % 3}\n", "candidate": open(f"{folder}/{name}.py").read() + f"# {i}\n"}))
 END
-"$TRITONRL" verify --jsonl "$tmp/many.jsonl" --out "$tmp/many" --quiet "${gpu[@]}" --gpu-timeout 2 --warmups 1 --trials 2 2>"$tmp/err" || true
+"$TRITONRL" verify --jsonl "$tmp/many.jsonl" --out "$tmp/many" --quiet "${gpu[@]}" --gpu-benches 3 --gpu-timeout 2 --warmups 1 --trials 2 2>"$tmp/err" || true
 python3 - "$tmp/many" <<'END' || fail "200 candidates with faults: $(cat "$tmp/err")"
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
@@ -214,10 +214,13 @@ verdicts = [json.loads(text) for text in texts]
 assert any(v["correct"] for v in verdicts)
 assert all(v["gpu"]["time"] for v in verdicts if v["correct"])
 END
+# The process of the GPU judge writes into the log of the run, not into a file that took its descriptor.
+grep -q "the GPU judge: .* candidates in" "$tmp/rl/training.log" || fail "no line of the GPU judge in training.log"
 "$TRITONRL" eval "${model[@]}" --out "$tmp/eval.json" "${slot[@]}" >"$tmp/out" 2>&1 || fail "eval: $(cat "$tmp/out")"
 python3 - "$tmp/eval.json" <<'END' || fail "eval: $(cat "$tmp/out")"
 import json, sys
 measured = json.load(open(sys.argv[1]))["measured"]
-assert measured["device"] == "stand-in H200" and "fast_1" in measured["estimate"], measured
+assert measured["device"] == "stand-in H200" and "fast_1" in measured["estimate"] and "fast_1.2" in measured["estimate"], measured
 END
+grep -q "the estimate of the same answers: fast_1 .*, fast_1.2 .*, fast_2 " "$tmp/out" || fail "eval prints no fast_p beside the estimate: $(cat "$tmp/out")"
 echo "gpu.sh: passed"

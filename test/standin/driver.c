@@ -292,6 +292,7 @@ API int cuLaunchKernelEx(const struct cu_launch *c, void *f, void **params, void
 	if (rc >= 0)
 		return rc;
 	dev.clock_ns += launch_ns(name, c);
+	standin_launched(name, 1.0 * c->grid[0] * c->grid[1] * c->grid[2]);
 	rc = standin_kernel_run(f, c, params);
 	p = standin_kernel_pointer(f, params);
 	if (strstr(name, "fault_red_zone"))

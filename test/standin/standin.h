@@ -15,6 +15,9 @@ int standin_kernel_run(struct standin_kernel *k, const struct cu_launch *config,
 /* The first address among the arguments. */
 char *standin_kernel_pointer(const struct standin_kernel *k, void **params);
 
+/* Notes a launch for the stand-in of CUPTI: the kernel and its instances. */
+void standin_launched(const char *name, double instances);
+
 /* The end of the allocation that holds an address; NULL: there is none. */
 char *standin_end_of(const char *at);
 

@@ -292,9 +292,30 @@ static int start_kernel(struct gpu_call *c, const struct launch_step *s, const u
 	return gpu_kernel_launch(c->g, &c->kernels[s->kernel], s->grid, params, s->n_args);
 }
 
+/* The kernel of a step: its own, or our next copy. */
+static struct gpu_kernel *kernel_of(const struct gpu_call *c, const struct launch_step *s, int *copies)
+{
+	return &c->kernels[s->kernel >= 0 ? s->kernel : c->plan->n_kernels + (*copies)++];
+}
+
+/* In the order of gpu_call_start, which a copy of no elements leaves out. */
+int gpu_call_kernels(const struct gpu_call *c, const char **names)
+{
+	int copies = 0, n = 0;
+
+	for (int i = 0; i < c->plan->n_steps; i++) {
+		const struct launch_step *s = &c->plan->steps[i];
+		const struct gpu_kernel *k = kernel_of(c, s, &copies);
+
+		if (s->kernel >= 0 || launch_view_numel(&s->to))
+			names[n++] = k->meta.name;
+	}
+	return n;
+}
+
 /* Starts the steps of the plan. Tensors that the program fills with a value are filled here: on a
  * GPU that is a part of the call, too. */
-static int start_steps(struct gpu_call *c, int place, struct gpu_fault *f)
+int gpu_call_start(struct gpu_call *c, int place, struct gpu_fault *f)
 {
 	const struct gpu_plan *p = c->plan;
 	const uint64_t *at = c->place[place].at;
@@ -306,7 +327,7 @@ static int start_steps(struct gpu_call *c, int place, struct gpu_fault *f)
 			return 1;
 	for (int i = 0; i < p->n_steps; i++) {
 		const struct launch_step *s = &p->steps[i];
-		struct gpu_kernel *k = &c->kernels[s->kernel >= 0 ? s->kernel : p->n_kernels + copies++];
+		struct gpu_kernel *k = kernel_of(c, s, &copies);
 		int code = s->kernel >= 0 ? start_kernel(c, s, at) : start_copy(c, s, k, at);
 
 		if (failed(f, code, "launching")) {
@@ -318,10 +339,19 @@ static int start_steps(struct gpu_call *c, int place, struct gpu_fault *f)
 }
 
 /* Copies from the host are not ordered with our stream, so the host waits for them. */
+int gpu_call_prepare(struct gpu_call *c, int place, struct gpu_fault *f)
+{
+	return reset(c, place, f) || failed(f, c->g->d.ctx_synchronize(), "copying the inputs");
+}
+
+int gpu_call_wait(struct gpu_call *c, struct gpu_fault *f)
+{
+	return failed(f, c->g->d.stream_synchronize(c->g->stream), "running the kernels");
+}
+
 int gpu_call_run(struct gpu_call *c, int place, struct gpu_fault *f)
 {
-	return reset(c, place, f) || failed(f, c->g->d.ctx_synchronize(), "copying the inputs") ||
-	       start_steps(c, place, f) || failed(f, c->g->d.stream_synchronize(c->g->stream), "running the kernels");
+	return gpu_call_prepare(c, place, f) || gpu_call_start(c, place, f) || gpu_call_wait(c, f);
 }
 
 /* --- after a call --------------------------------------------------------------------------- */
@@ -443,7 +473,8 @@ int gpu_call_time(struct gpu_call *c, int place, struct timing_sample *out, stru
 	begin = c->g->wall_ns();
 	if (failed(f, d->event_record(c->g->before, c->g->stream), "recording an event") ||
 	    failed(f, gpu_device_flush(c->g), "flushing the cache") ||
-	    failed(f, d->event_record(c->g->start, c->g->stream), "recording an event") || start_steps(c, place, f) ||
+	    failed(f, d->event_record(c->g->start, c->g->stream), "recording an event") ||
+	    gpu_call_start(c, place, f) ||
 	    failed(f, d->event_record(c->g->end, c->g->stream), "recording an event") ||
 	    failed(f, d->ctx_synchronize(), "running the kernels"))
 		return 1;

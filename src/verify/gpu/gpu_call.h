@@ -43,7 +43,14 @@ struct gpu_fault {
 int gpu_call_open(struct gpu_call *c, struct gpu_device *g, const struct gpu_plan *p, struct gpu_kernel *kernels,
 		  int n_kernels, const struct st_file *data, int sets, struct gpu_fault *f, struct err *e);
 void gpu_call_close(struct gpu_call *c);
-/* Makes one call in a place and waits for its end. */
+/* The parts of one call: what it must not see is overwritten; its launches are queued; they end. */
+int gpu_call_prepare(struct gpu_call *c, int place, struct gpu_fault *f);
+int gpu_call_start(struct gpu_call *c, int place, struct gpu_fault *f);
+int gpu_call_wait(struct gpu_call *c, struct gpu_fault *f);
+/* The names of the kernels that the launches of a call start, in order; room for every step of the
+ * plan. Returns their number. */
+int gpu_call_kernels(const struct gpu_call *c, const char **names);
+/* Makes one call in a place and waits for its end: the three parts. */
 int gpu_call_run(struct gpu_call *c, int place, struct gpu_fault *f);
 /* Are the red zones of a place untouched? Returns 1 and *f if not. */
 int gpu_call_check(struct gpu_call *c, int place, struct gpu_fault *f);

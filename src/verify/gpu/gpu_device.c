@@ -36,6 +36,7 @@ double gpu_device_clock(const struct gpu_device *g)
 	return g->clock && !g->clock(g->clock_handle, NVML_CLOCK_SM, &mhz) ? mhz : 0.0;
 }
 
+/* The facts that plans, verdicts and the keys of baselines need. */
 static int read_info(struct gpu_device *g)
 {
 	struct cuda_driver *d = &g->d;

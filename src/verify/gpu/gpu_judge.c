@@ -85,6 +85,7 @@ int gpu_judge_submit(struct gpu_judge *g, uint64_t id, struct str task, int eval
 	return 0;
 }
 
+/* A reply may arrive in parts: the rest comes with a later call, so the pool never waits here. */
 int gpu_judge_next(struct gpu_judge *g, uint64_t *id, struct gpu_outcome *out, struct err *e)
 {
 	ssize_t k = recv(g->fd, (char *)&g->reply + g->got, sizeof g->reply - g->got, MSG_DONTWAIT);

@@ -212,31 +212,75 @@ static int check_program(struct gpu_bench *b, const struct gpu_program *p, const
 	return rc;
 }
 
+/* A quick time of a configuration, to compare it with the others: seven calls decide between programs that
+ * usually differ by more than 5 %, and only the fastest is timed with all trials. */
+static int time_quickly(struct gpu_bench *b, const struct gpu_program *p, const struct full_task *t, double *seconds,
+			struct gpu_outcome *out, struct err *e)
+{
+	struct samples *s = mem_zalloc(sizeof *s);
+	int rc;
+
+	if (!s)
+		return err_nomem(e);
+	gpu_quiet_begin(b->quiet);
+	rc = time_batch(b, p, t, QUICK_WARMUPS, s, out, e);
+	s->n = 0;
+	rc = rc ? rc : time_batch(b, p, t, QUICK_TRIALS, s, out, e);
+	gpu_quiet_end(b->quiet);
+	if (!rc)
+		*seconds = timing_summary(s->own, (size_t)s->n, 0.0).mean;
+	mem_free(s);
+	return rc;
+}
+
 /* The program of the fastest configuration. Each of them must be correct. */
 static int choose(struct gpu_bench *b, struct gpu_program *p, int n, const struct full_task *t, int *best,
 		  struct gpu_outcome *out, struct err *e)
 {
-	double least = INFINITY;
+	double least = INFINITY, seconds = 0;
 
 	*best = 0;
 	for (int i = 0; i < n; i++) {
-		struct samples *s = mem_zalloc(sizeof *s);
-		int rc = s ? check_program(b, &p[i], t, out, e) : err_nomem(e);
+		int rc = check_program(b, &p[i], t, out, e);
 
-		if (!rc && n > 1) {
-			rc = time_batch(b, &p[i], t, QUICK_WARMUPS, s, out, e);
-			s->n = 0;
-			rc = rc ? rc : time_batch(b, &p[i], t, QUICK_TRIALS, s, out, e);
-			if (!rc && timing_summary(s->own, (size_t)s->n, 0.0).mean < least) {
-				least = timing_summary(s->own, (size_t)s->n, 0.0).mean;
-				*best = i;
-			}
-		}
-		mem_free(s);
+		if (!rc && n > 1)
+			rc = time_quickly(b, &p[i], t, &seconds, out, e);
 		if (rc)
 			return rc;
+		if (seconds < least) {
+			least = seconds;
+			*best = i;
+		}
 	}
 	return n > 1 && *best != n - 1 ? check_program(b, &p[*best], t, out, e) : 0;
+}
+
+/* --- counters ------------------------------------------------------------------------------- */
+
+/* Reads the profiler's counters of one call, in a process of its own. A call that cannot be counted is not
+ * held against the candidate; a kernel that is not of its plan is. */
+static void read_counters(struct gpu_bench *b, const struct gpu_program *p, const struct full_task *t,
+			  struct gpu_outcome *out)
+{
+	struct verdict_counters *c = &out->gpu.counters;
+	struct slot_answer a;
+	enum slot_end end;
+	char text[200];
+
+	if (p->plan.n_operators) {
+		snprintf(c->why, sizeof c->why, "calls with operators of PyTorch are not counted");
+		return;
+	}
+	end = gpu_slot_load(b->counting, p->text, p->kernels, p->n_kernels, t->inputs_fd, 1, &a);
+	if (end == SLOT_OK)
+		end = gpu_slot_count(b->counting, b->o.cupti ? b->o.cupti : b->torch.cupti, c, &a);
+	if (end != SLOT_OK)
+		snprintf(c->why, sizeof c->why, "%.150s", a.text);
+	gpu_slot_drop(b->counting, &a);
+	if (c->stranger[0]) {
+		snprintf(text, sizeof text, "the call ran kernel '%s', which it does not launch", c->stranger);
+		fail(out, STAGE_timing, REASON_stray_kernel, text);
+	}
 }
 
 /* Writes times into the outcome. */
@@ -262,10 +306,31 @@ static int report(struct gpu_bench *b, const struct full_task *t, struct samples
 	return baselines_complete(b, t, out->gpu.baseline, e) ? -1 : check_floor(b, t, out) < 0 ? -1 : 0;
 }
 
+/* Times the program that is loaded, with no other bench on the GPU. torch.compile, which takes seconds of the
+ * host, runs before the others must wait. */
+static int time_best(struct gpu_bench *b, const struct gpu_program *p, const struct full_task *t,
+		     struct gpu_outcome *out, struct err *e)
+{
+	struct samples *s = mem_zalloc(sizeof *s);
+	int rc;
+
+	if (!s)
+		return err_nomem(e);
+	rc = baselines_compile(b, t, e);
+	gpu_quiet_begin(b->quiet);
+	rc = rc ? rc : alternate(b, p, t, s, out, e);
+	if (!rc && s->n > 1)
+		rc = report(b, t, s, out, e);
+	if (!rc && b->counting && out->gpu.measured && !out->failed)
+		read_counters(b, p, t, out);
+	gpu_quiet_end(b->quiet);
+	mem_free(s);
+	return rc;
+}
+
 int gpu_measure(struct gpu_bench *b, struct gpu_program *p, int n, const struct full_task *t, struct gpu_outcome *out,
 		struct err *e)
 {
-	struct samples *s;
 	struct slot_answer a;
 	int best, rc;
 
@@ -278,18 +343,11 @@ int gpu_measure(struct gpu_bench *b, struct gpu_program *p, int n, const struct 
 		snprintf(out->gpu.note, sizeof out->gpu.note, "the call uses operators of PyTorch, which is not there");
 		return 0;
 	}
-	s = mem_zalloc(sizeof *s);
-	if (!s)
-		return err_nomem(e);
 	out->gpu.ran = 1;
 	out->gpu.configs = n > 1 ? n : 0;
 	rc = choose(b, p, n, t, &best, out, e);
-	if (!rc && b->o.trials > 0) {
-		rc = alternate(b, &p[best], t, s, out, e);
-		if (!rc && s->n > 1)
-			rc = report(b, t, s, out, e);
-	}
-	mem_free(s);
+	if (!rc && b->o.trials > 0)
+		rc = time_best(b, &p[best], t, out, e);
 	gpu_slot_drop(b->runner, &a);
 	return rc < 0 ? -1 : 0;
 }

@@ -7,21 +7,23 @@
 
 #include "verify/gpu/full_task.h"
 #include "verify/gpu/gpu_options.h"
+#include "verify/gpu/gpu_quiet.h"
 #include "verify/gpu/gpu_slot.h"
 #include "verify/gpu/torch_process.h"
 
-struct store;
+struct baselines;
 
-/* The means to measure with. */
+/* The means to measure one candidate with. Several benches share the GPU, and what has a pointer here. */
 struct gpu_bench {
 	struct gpu_options o;
-	struct kernel_compiler *compiler;
+	struct gpu_quiet *quiet;
 	struct gpu_slot slot;
 	struct gpu_slot torch_slot; /* runs plans with operators; spawner -1: there is no PyTorch */
 	struct gpu_slot *runner;    /* the one of these two that runs the current candidate */
+	struct gpu_slot *counting;  /* counts calls by CUPTI, which slows down the process that uses it */
 	struct gpu_info info;
 	struct torch_process torch;
-	struct store *store;        /* baselines by task, GPU and version; NULL: they are not kept */
+	struct baselines *baselines;
 	struct judge *judge;
 };
 
@@ -47,7 +49,8 @@ int gpu_program_open(struct gpu_program *p, struct kernel_compiler *c, struct st
 		     struct err *e);
 void gpu_program_release(struct gpu_program *p);
 /* Runs, compares and times the programs of a candidate: one, or one for each configuration of an
- * autotuned kernel. One thread at a time. Returns 0 on success, -1 on our own failure (*e). */
+ * autotuned kernel. The caller has entered b->quiet; one thread at a time uses a bench.
+ * Returns 0 on success, -1 on our own failure (*e). */
 int gpu_measure(struct gpu_bench *b, struct gpu_program *p, int n, const struct full_task *t, struct gpu_outcome *out,
 		struct err *e);
 

@@ -10,14 +10,17 @@ struct gpu_options {
 	const char *driver;         /* file in place of libcuda.so.1, or NULL */
 	const char *python;         /* of Triton and PyTorch; NULL: python3 */
 	const char *compiler;       /* program in place of the Triton worker, or NULL */
+	const char *cupti;          /* file in place of libcupti, or NULL */
 	const char *torch_device;   /* of PyTorch, which runs references: "cuda:0"; "none": no PyTorch */
 	int compilers;              /* compiling processes; 0: one for each core */
+	int benches;                /* candidates that are checked at the same time; 0: by cores and memory */
 	int warmups, trials;        /* calls before timing; timed calls */
 	double trim;                /* share of the samples that the mean leaves out at each end */
 	double precision;           /* relative half-width of the interval at which timing ends */
 	double seconds;             /* that one run of a candidate's kernels may take */
 	unsigned baselines;         /* a bit for each enum baseline that is measured */
 	enum baseline baseline;     /* the one that the speed-up is against */
+	int counters;               /* read the profiler's counters of each candidate that was timed */
 	int no_sandbox;
 };
 

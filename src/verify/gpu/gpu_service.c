@@ -1,24 +1,22 @@
 /* The process of the GPU judge: see gpu_service.h.
  *
  * Threads take jobs from a queue. Each compiles the kernels of its job, at the same time as the
- * others, and then waits for the GPU, which one thread uses at a time. Invariant: every job gets
- * exactly one reply. */
+ * others, and then waits for a bench (gpu_benches.h), which measures one candidate at a time. Invariant:
+ * every job gets exactly one reply. */
 #include "verify/gpu/gpu_service.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "store/store.h"
-#include "verify/gpu/baseline_store.h"
+#include "verify/gpu/gpu_benches.h"
 
-enum { THREADS_MOST = 64, QUEUE_MOST = 256, TASKS_KEPT = 4 };
+enum { THREADS_MOST = 64, QUEUE_MOST = 256 };
 
 /* A job in the queue. The texts follow: task, then plans. */
 struct gpu_job {
@@ -29,143 +27,40 @@ struct gpu_job {
 
 struct service {
 	int fd;
-	struct gpu_bench b;
-	pthread_mutex_t queue_lock, gpu_lock, reply_lock;
-	pthread_cond_t changed, gpu_free;
-	struct turn *turns;         /* threads that wait for the GPU, in order */
-	int gpu_busy;
-	uint64_t last_task;         /* hash of the task that was measured last */
+	struct kernel_compiler *compiler;
+	struct gpu_benches benches;
+	pthread_mutex_t queue_lock, reply_lock;
+	pthread_cond_t changed;
 	struct gpu_job *first, **last;
 	int waiting;                /* jobs in the queue */
 	int closed;                 /* no more jobs come */
-	struct full_task task[TASKS_KEPT];
-	int64_t used[TASKS_KEPT];   /* when each was used last, counted in jobs */
-	int64_t jobs;
-	int64_t measured, preparing_ns, measuring_ns;       /* for the log */
+	int64_t compiling_ns;       /* of all threads, for the log */
 };
-
-/* --- tasks ---------------------------------------------------------------------------------- */
-
-/* The task at full size, prepared once. The one that was not used for longest makes room. */
-static const struct full_task *find_task(struct service *s, struct str source, int eval_mode, struct err *e)
-{
-	uint64_t hash = full_task_hash(source, eval_mode);
-	int at = 0;
-
-	s->jobs++;
-	for (int i = 0; i < TASKS_KEPT; i++) {
-		if (s->task[i].hash == hash) {
-			s->used[i] = s->jobs;
-			return &s->task[i];
-		}
-		at = s->used[i] < s->used[at] ? i : at;
-	}
-	full_task_release(&s->task[at]);
-	if (full_task_open(&s->task[at], s->b.judge, &s->b.torch, source, eval_mode, e)) {
-		full_task_release(&s->task[at]);
-		return NULL;
-	}
-	s->used[at] = s->jobs;
-	return &s->task[at];
-}
-
-/* --- the GPU -------------------------------------------------------------------------------- */
-
-/* A thread that waits for the GPU with a candidate of a task. */
-struct turn {
-	struct turn *next;
-	uint64_t task;
-};
-
-static int is_prepared(const struct service *s, uint64_t task)
-{
-	for (int i = 0; i < TASKS_KEPT; i++)
-		if (s->task[i].hash == task)
-			return 1;
-	return 0;
-}
-
-/* The next thread: one with the task of the last candidate, whose baseline PyTorch can time, else one
- * whose task is prepared, else the first. Preparing a task costs more than measuring a candidate. */
-static const struct turn *next_turn(const struct service *s)
-{
-	for (const struct turn *t = s->turns; t; t = t->next)
-		if (t->task == s->last_task)
-			return t;
-	for (const struct turn *t = s->turns; t; t = t->next)
-		if (is_prepared(s, t->task))
-			return t;
-	return s->turns;
-}
-
-static void take_gpu(struct service *s, uint64_t task)
-{
-	struct turn me = { .task = task }, **at = &s->turns;
-
-	pthread_mutex_lock(&s->gpu_lock);
-	while (*at)
-		at = &(*at)->next;
-	*at = &me;
-	while (s->gpu_busy || next_turn(s) != &me)
-		pthread_cond_wait(&s->gpu_free, &s->gpu_lock);
-	for (at = &s->turns; *at != &me;)
-		at = &(*at)->next;
-	*at = me.next;
-	s->gpu_busy = 1;
-	s->last_task = task;
-	pthread_mutex_unlock(&s->gpu_lock);
-}
-
-static void give_gpu(struct service *s)
-{
-	pthread_mutex_lock(&s->gpu_lock);
-	s->gpu_busy = 0;
-	pthread_cond_broadcast(&s->gpu_free);
-	pthread_mutex_unlock(&s->gpu_lock);
-}
 
 /* --- jobs ----------------------------------------------------------------------------------- */
 
-/* Measures when the GPU is free. A failure of ours is a note of the outcome: the candidate is
- * not measured, and that is said. */
-static void measure(struct service *s, const struct gpu_job *q, struct gpu_program *p, struct gpu_outcome *out)
-{
-	const struct full_task *t;
-	struct err e = ERR_INIT;
-	int64_t begin;
-
-	take_gpu(s, full_task_hash((struct str){ .p = q->text, .n = q->j.task_n }, q->j.eval_mode));
-	begin = clock_ns();
-	t = find_task(s, (struct str){ .p = q->text, .n = q->j.task_n }, q->j.eval_mode, &e);
-	s->preparing_ns += clock_ns() - begin;
-	begin = clock_ns();
-	if (!t || gpu_measure(&s->b, p, q->j.n_plans, t, out, &e)) {
-		snprintf(out->gpu.note, sizeof out->gpu.note, "not measured: %.180s", e.text);
-		out->gpu.ran = 0;
-	}
-	s->measuring_ns += clock_ns() - begin;
-	s->measured++;
-	give_gpu(s);
-}
-
-/* Compiles the plans of a job, then measures. */
+/* Compiles the plans of a job, then measures. Threads compile while the benches work, so that a bench finds its
+ * next candidate compiled. */
 static void serve_job(struct service *s, const struct gpu_job *q, struct gpu_outcome *out)
 {
 	struct gpu_program p[GPU_PLANS];
+	const struct str task = { .p = q->text, .n = q->j.task_n };
 	const char *at = q->text + q->j.task_n;
 	struct err e = ERR_INIT;
+	int64_t begin = clock_ns();
 	int n = 0, rc = 0;
 
-	snprintf(out->gpu.device, sizeof out->gpu.device, "%.63s", s->b.info.name);
+	snprintf(out->gpu.device, sizeof out->gpu.device, "%.63s", s->benches.info.name);
 	for (; n < q->j.n_plans && !rc; n++) {
-		rc = gpu_program_open(&p[n], s->b.compiler, (struct str){ .p = at, .n = q->j.plan_n[n] }, out, &e);
+		rc = gpu_program_open(&p[n], s->compiler, (struct str){ .p = at, .n = q->j.plan_n[n] }, out, &e);
 		at += q->j.plan_n[n];
 	}
-	snprintf(out->gpu.compiler, sizeof out->gpu.compiler, "%.23s", kernel_compiler_version(s->b.compiler));
+	__atomic_fetch_add(&s->compiling_ns, clock_ns() - begin, __ATOMIC_RELAXED);
+	snprintf(out->gpu.compiler, sizeof out->gpu.compiler, "%.23s", kernel_compiler_version(s->compiler));
 	if (rc < 0)
 		snprintf(out->gpu.note, sizeof out->gpu.note, "not measured: %.180s", e.text);
 	else if (!rc && n)
-		measure(s, q, p, out);
+		gpu_benches_measure(&s->benches, p, n, task, q->j.eval_mode, out);
 	else if (!rc)
 		snprintf(out->gpu.note, sizeof out->gpu.note, "the candidate has no launch plan");
 	for (int i = 0; i < n; i++)
@@ -253,54 +148,32 @@ static int read_job(struct service *s)
 	return 0;
 }
 
-/* Finds the GPU, and PyTorch if it is asked for. Without PyTorch our own engine gives the expected
- * results, and there is no measured baseline. */
-static int settle(struct service *s, const struct judge_options *judge, char *text, size_t n, struct err *e)
+/* Finds the GPU and the compiler, and PyTorch if it is asked for. */
+static int settle(struct service *s, const struct gpu_options *o, const struct judge_options *judge, char *text,
+		  size_t n, struct err *e)
 {
-	struct gpu_bench *b = &s->b;
-	struct kernel_compiler_options co = { .command = b->o.compiler, .python = b->o.python,
-					      .workers = b->o.compilers, .seconds = 20.0, .memory = (size_t)16 << 30,
-					      .no_sandbox = b->o.no_sandbox };
-	struct slot_answer a;
-	struct err none = ERR_INIT;
+	struct kernel_compiler_options co = { .command = o->compiler, .python = o->python, .workers = o->compilers,
+					      .seconds = 20.0, .memory = (size_t)16 << 30,
+					      .no_sandbox = o->no_sandbox };
 
-	b->torch.fd = -1;
-	b->torch_slot.spawner = b->torch_slot.fd = -1;
-	if (gpu_slot_open(&b->slot, b->o.driver, b->o.ordinal, MAX(b->o.seconds, 30.0), e))
+	if (gpu_benches_open(&s->benches, o, judge, text, n, e))
 		return -1;
-	if (gpu_slot_info(&b->slot, &a) != SLOT_OK)
-		return err_set(e, ERR_UNSUPPORTED, "%s", a.text);
-	b->slot.seconds = b->o.seconds;
-	b->info = a.info;
-	co.capability = b->info.capability;
-	b->judge = judge_new(judge, e);
-	b->compiler = b->judge ? kernel_compiler_new(&co, e) : NULL;
-	if (!b->compiler || baselines_open(&b->store, e))
-		return -1;
-	if (strcmp(b->o.torch_device, "none") &&
-	    gpu_slot_open_torch(&b->torch_slot, b->o.python, b->o.torch_device, b->o.seconds, e))
-		return -1;
-	if (strcmp(b->o.torch_device, "none") && torch_process_open(&b->torch, b->o.python, b->o.torch_device, &none)) {
-		torch_process_close(&b->torch);
-		log_warn("PyTorch cannot be used, so there is no measured baseline: %s", none.text);
-	}
-	snprintf(text, n, "%s, driver %d.%d, PyTorch %s", b->info.name, b->info.driver / 1000,
-		 b->info.driver % 1000 / 10, torch_process_is_there(&b->torch) ? b->torch.version : "not there");
-	return 0;
+	co.capability = s->benches.info.capability;
+	s->compiler = kernel_compiler_new(&co, e);
+	return s->compiler ? 0 : -1;
 }
 
 static void end(struct service *s)
 {
-	if (s->measured)
-		log_info("the GPU judge: %lld candidates; preparing tasks took %.1f s, measuring %.1f s",
-			 (long long)s->measured, (double)s->preparing_ns * 1e-9, (double)s->measuring_ns * 1e-9);
-	for (int i = 0; i < TASKS_KEPT; i++)
-		full_task_release(&s->task[i]);
-	torch_process_close(&s->b.torch);
-	kernel_compiler_free(s->b.compiler);
-	gpu_slot_close(&s->b.slot);
-	gpu_slot_close(&s->b.torch_slot);
-	store_close(s->b.store);
+	if (s->benches.measured) {
+		struct kernel_compiler_stats c = kernel_compiler_stats(s->compiler);
+
+		gpu_benches_log(&s->benches);
+		log_info("the GPU judge: %lld kernels asked for, %lld compiled before; threads waited %.1f s for "
+			 "compilers", (long long)c.asked, (long long)c.cached, (double)s->compiling_ns * 1e-9);
+	}
+	gpu_benches_close(&s->benches);
+	kernel_compiler_free(s->compiler);
 }
 
 void gpu_service_main(int fd, const struct gpu_options *o, const struct judge_options *judge)
@@ -308,23 +181,19 @@ void gpu_service_main(int fd, const struct gpu_options *o, const struct judge_op
 	static struct service s;
 	struct service_ready ready = { .magic = SERVICE_READY };
 	pthread_t thread[THREADS_MOST];
-	int n = MIN((o->compilers > 0 ? o->compilers : cpu_info()->cores) + 1, THREADS_MOST);
+	int n = MIN((o->compilers > 0 ? o->compilers : cpu_info()->cores) + BENCHES_MOST, THREADS_MOST);
 
 	/* The socket of another GPU judge that the caller has must not stay open here: its process would
-	 * never see the end. */
-	syscall(SYS_close_range, 3, fd - 1, 0);
-	syscall(SYS_close_range, fd + 1, ~0u, 0);
+	 * never see the end. The log file stays open: a file
+	 * that got its number would receive the messages. */
+	file_close_others(fd, log_copy_fd());
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	s = (struct service){ .fd = fd, .b = { .o = *o }, .last = &s.first };
-	for (int i = 0; i < TASKS_KEPT; i++)
-		s.task[i].inputs_fd = -1;
+	s = (struct service){ .fd = fd, .last = &s.first };
 	pthread_mutex_init(&s.queue_lock, NULL);
-	pthread_mutex_init(&s.gpu_lock, NULL);
 	pthread_mutex_init(&s.reply_lock, NULL);
 	pthread_cond_init(&s.changed, NULL);
-	pthread_cond_init(&s.gpu_free, NULL);
-	ready.rc = settle(&s, judge, ready.text, sizeof ready.text, &ready.err);
+	ready.rc = settle(&s, o, judge, ready.text, sizeof ready.text, &ready.err);
 	if (file_write_all(fd, &ready, sizeof ready, NULL) || ready.rc) {
 		end(&s);
 		_exit(2);

@@ -131,19 +131,6 @@ static _Noreturn void spawner(const struct gpu_slot *s, int link)
 	_exit(0);
 }
 
-/* A spawner keeps its socket and the memory of results. Of another slot's socket it must hold no
- * copy: the other spawner would never see the end. */
-static void close_others(int a, int b)
-{
-	int low = MIN(a, b), high = MAX(a, b);
-
-	if (low > 3)
-		syscall(SYS_close_range, 3, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0u, 0);
-}
-
 static int start_spawner(struct gpu_slot *s, struct err *e)
 {
 	int pair[2];
@@ -158,7 +145,8 @@ static int start_spawner(struct gpu_slot *s, struct err *e)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(2);
-		close_others(pair[1], s->memory_fd);
+		/* Of another slot's socket it must hold no copy: the other spawner would never see the end. */
+		file_close_others(pair[1], s->memory_fd);
 		spawner(s, pair[1]);
 	}
 	close(pair[1]);
@@ -307,6 +295,24 @@ enum slot_end gpu_slot_run(struct gpu_slot *s, int place, struct slot_answer *a)
 enum slot_end gpu_slot_time(struct gpu_slot *s, int first, int trials, struct slot_answer *a)
 {
 	return ask(s, (struct slot_order){ .what = SLOT_TIME, .place = first, .trials = trials }, a);
+}
+
+/* The counters come through the memory for results: the answer of a runner with PyTorch has no room for them. */
+enum slot_end gpu_slot_count(struct gpu_slot *s, const char *cupti, struct verdict_counters *out, struct slot_answer *a)
+{
+	struct str path = str_of(cupti ? cupti : "");
+	struct slot_order o = { .magic = SLOT_ORDER, .what = SLOT_COUNT, .text_n = (uint32_t)path.n };
+	enum slot_end end;
+
+	if (need_runner(s) || file_write_all(s->fd, &o, sizeof o, NULL) || file_write_all(s->fd, path.p, path.n, NULL))
+		end_runner(s);
+	end = finish(s, a);
+	*out = (struct verdict_counters){ .read = 0 };
+	if (end != SLOT_OK)
+		return end;
+	memcpy(out, s->memory, sizeof *out);
+	out->why[sizeof out->why - 1] = out->stranger[sizeof out->stranger - 1] = 0;
+	return end;
 }
 
 enum slot_end gpu_slot_drop(struct gpu_slot *s, struct slot_answer *a)

@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "tensor/tensor.h"
 
+/* A copy between two views of at most five dimensions: element i of the order of sizes (d0 is not needed) is at the
+ * strides t* of one and f* of the other. */
 static const char copy_source[] =
 	"def tritonrl_copy(to, of, n, d1, d2, d3, d4, t0, t1, t2, t3, t4, f0, f1, f2, f3, f4, BLOCK: tl.constexpr):\n"
 	"    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n"
@@ -47,6 +49,7 @@ static void put_pointer(struct jw *w, const char *name, enum dtype dt)
 	put_param(w, name, type);
 }
 
+/* Both kernels have the same launch parameters; the signature is open for more. */
 static void begin_request(struct jw *w)
 {
 	jw_begin(w, '{');

@@ -5,11 +5,13 @@
 
 #include "verify/gpu/gpu_slot.h"
 
-enum { SLOT_ORDER = 0x474f5231, SLOT_ANSWER = 0x47414e31, SLOT_TEXT_MOST = 8 << 20, SLOT_KERNELS_MOST = 8192 };
+enum { SLOT_ORDER = 0x474f5231, SLOT_ANSWER = 0x47414e31, SLOT_TEXT_MOST = 8 << 20, SLOT_KERNELS_MOST = 8192,
+       SLOT_PATH_MOST = 1000 };
 
-enum slot_what { SLOT_INFO, SLOT_LOAD, SLOT_RUN, SLOT_TIME, SLOT_DROP };
+enum slot_what { SLOT_INFO, SLOT_LOAD, SLOT_RUN, SLOT_TIME, SLOT_DROP, SLOT_COUNT };
 
-/* After an order to load come the plan, then for each kernel a struct slot_code and its bytes. */
+/* After an order to load come the plan, then for each kernel a struct slot_code and its bytes; after an order to
+ * count the path of CUPTI (text_n bytes). */
 struct slot_order {
 	uint32_t magic;
 	int what;                   /* enum slot_what */

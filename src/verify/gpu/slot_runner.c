@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "verify/gpu/gpu_profiler.h"
 #include "verify/gpu/slot_frame.h"
 
 struct slot_runner {
@@ -25,6 +26,7 @@ struct slot_runner {
 	struct file_map data;
 	struct st_file *tensors;
 	uint64_t checked[GPU_PLACES];       /* digests of the results that were compared */
+	struct gpu_profiler profiler;
 	struct slot_answer a;
 };
 
@@ -181,11 +183,29 @@ static int time_calls(struct slot_runner *r, const struct slot_order *o, struct 
 	return gpu_call_check(&r->call, 0, f);
 }
 
+/* Counts a call. The counters are handed over in the memory for results. */
+static int count(struct slot_runner *r, const struct slot_order *o, struct gpu_fault *f, struct err *e)
+{
+	char path[SLOT_PATH_MOST + 1] = "";
+	struct verdict_counters counters;
+	int rc;
+
+	if (o->text_n > SLOT_PATH_MOST || file_read_all(r->fd, path, o->text_n, e))
+		return err_set(e, ERR_STATE, "a malformed order");
+	if (!r->loaded || !r->call.places)
+		return err_set(e, ERR_STATE, "nothing is loaded");
+	rc = gpu_profiler_count(&r->profiler, path, &r->call, 0, &counters, f);
+	memcpy(r->memory, &counters, sizeof counters);
+	return rc;
+}
+
 /* Returns 0 on success, 1 for a fault of the candidate, -1 for one of ours. */
 static int obey(struct slot_runner *r, const struct slot_order *o, struct gpu_fault *f, struct err *e)
 {
 	if (o->what == SLOT_LOAD)
 		return load(r, o, f, e);
+	if (o->what == SLOT_COUNT)
+		return count(r, o, f, e);
 	if (o->what == SLOT_DROP || o->what == SLOT_INFO) {
 		drop(r);
 		return 0;

@@ -31,7 +31,7 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 extern const char gpu_torch_worker[];
 
-int torch_process_is_there(const struct torch_process *p) { return p->fd >= 0; }
+int torch_process_is_there(const struct torch_process *p) { return p->fd >= 0 && p->version[0]; }
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
@@ -103,11 +103,15 @@ static _Noreturn void become_torch(const char *python, const char *device, int f
 	_exit(127);
 }
 
-static int greet(struct torch_process *p, struct err *e)
+/* The first question. Its time limit is longer: the process imports PyTorch, and runs a small task, because the first
+ * task of a process loads libraries for seconds. */
+int torch_process_wait(struct torch_process *p, struct err *e)
 {
 	struct buf hello = BUF_INIT;
 	struct json *j;
 
+	if (torch_process_is_there(p))
+		return 0;
 	buf_adds(&hello, "{\"do\":\"hello\"}");
 	j = ask(p, &hello, START_SECONDS, e);
 	buf_release(&hello);
@@ -115,11 +119,12 @@ static int greet(struct torch_process *p, struct err *e)
 		return -1;
 	snprintf(p->device, sizeof p->device, "%.*s", STR_ARG(json_str(json_get(j, "device"), "")));
 	snprintf(p->version, sizeof p->version, "%.*s", STR_ARG(json_str(json_get(j, "torch"), "")));
+	snprintf(p->cupti, sizeof p->cupti, "%.*s", STR_ARG(json_str(json_get(j, "cupti"), "")));
 	json_free(j);
 	return 0;
 }
 
-int torch_process_open(struct torch_process *p, const char *python, const char *device, struct err *e)
+int torch_process_start(struct torch_process *p, const char *python, const char *device, struct err *e)
 {
 	int pair[2];
 
@@ -136,7 +141,7 @@ int torch_process_open(struct torch_process *p, const char *python, const char *
 		become_torch(python, device, pair[1]);
 	close(pair[1]);
 	p->fd = pair[0];
-	return p->pid < 0 ? err_errno(e, "fork") : greet(p, e);
+	return p->pid < 0 ? err_errno(e, "fork") : 0;
 }
 
 void torch_process_close(struct torch_process *p)
@@ -198,7 +203,8 @@ static int read_set(struct full_task *t, const struct st_file *f, int set, const
 	return rc ? -1 : 0;
 }
 
-/* Opens both files. The file with inputs stays open for runners, without a name. */
+/* Opens both files, which lie in memory (/dev/shm): one holds what runners may see, the other the expected
+ * results. The file with inputs stays open for runners, without a name. */
 static int take_files(struct full_task *t, const struct json *j, const struct judge_options *o, struct err *e)
 {
 	char path[2][160];

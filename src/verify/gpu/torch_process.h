@@ -13,13 +13,17 @@ struct torch_process {
 	pid_t pid;
 	char folder[64];            /* for the files that it writes */
 	char device[96], version[32];
+	char cupti[256];            /* the profiling library that came with it; "": none */
 	struct buf in;              /* bytes received beyond the last line */
 	uint64_t prepared;          /* hash of the task that it holds; 0: none */
 };
 
-/* Starts the process. Returns 0 on success, -1 if PyTorch cannot be used (*e says why). Close it in
- * each case. `device`: "cuda:0" or "cpu". */
-int torch_process_open(struct torch_process *p, const char *python, const char *device, struct err *e);
+/* Starts the process. `device`: "cuda:0" or "cpu". Importing PyTorch takes seconds: several processes can be started
+ * before one is waited for. Returns 0 on success, -1 on failure (*e). Close it in each case. */
+int torch_process_start(struct torch_process *p, const char *python, const char *device, struct err *e);
+/* Waits until the process can be used, at once if it was. Returns 0 on success, -1 if PyTorch cannot be used (*e says
+ * why). */
+int torch_process_wait(struct torch_process *p, struct err *e);
 void torch_process_close(struct torch_process *p);
 int torch_process_is_there(const struct torch_process *p);
 /* Prepares a task: fills inputs, expected results and tolerances. Returns as full_task_open. */

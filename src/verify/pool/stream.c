@@ -75,6 +75,13 @@ static void explain_gpu(const struct verdict_gpu *g, struct buf *out)
 			buf_addf(out, "  PyTorch %s: %.4g microseconds (%.4g to %.4g), %.2f times the candidate's\n",
 				 baseline_name((enum baseline)i), g->baseline[i].mean * 1e6, g->baseline[i].low * 1e6,
 				 g->baseline[i].high * 1e6, g->baseline[i].mean / g->time.mean);
+	if (g->counters.why[0])
+		buf_addf(out, "  no counters of the profiler: %s\n", g->counters.why);
+	if (!g->counters.read)
+		return;
+	buf_addf(out, "  profiler, %d kernel%s: ", g->counters.kernels, g->counters.kernels == 1 ? "" : "s");
+	verdict_counters_text(&g->counters, out);
+	buf_addc(out, '\n');
 }
 
 /* Appends the details of --explain: the source line, the input sets, and notes about task,

@@ -308,8 +308,7 @@ void spawner_main(int fd, pid_t parent, const struct judge_options *o, const str
 	die_with(parent);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	syscall(SYS_close_range, 3, fd - 1, 0);
-	syscall(SYS_close_range, fd + 1, ~0u, 0);
+	file_close_others(fd, -1);
 	pages_move_text();
 	/* workers inherit a BLAS with one thread; it must not start others before */
 	num_init();

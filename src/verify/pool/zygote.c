@@ -384,19 +384,6 @@ static int make_shmem(struct zygote *z, struct err *e)
 	return 0;
 }
 
-/* Closes every descriptor but two. A runner that could write to the deciding process's socket could
- * answer in its place. */
-static void close_others(int a, int b)
-{
-	int low = MIN(a, b), high = MAX(a, b);
-
-	if (low > 3)
-		syscall(SYS_close_range, 3, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0u, 0);
-}
-
 /* The beginning of the zygote after the fork: confines itself, then arranges its memory so that
  * forks are cheap (pages.h). */
 static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, int sandbox, pid_t decider)
@@ -404,7 +391,8 @@ static _Noreturn void zygote_begin(const struct zygote *z, int fd, int run_fd, i
 	struct ready ready = { .rc = 0 };
 
 	die_with(decider);
-	close_others(fd, run_fd);
+	/* A runner that could write to the deciding process's socket could answer in its place. */
+	file_close_others(fd, run_fd);
 	if (sandbox)
 		ready.rc = sandbox_confine(SANDBOX_RUNNER, MAX(fd, run_fd) + 1, 1, &ready.err);
 	pages_leave_libraries();

@@ -28,11 +28,12 @@ static double earned_speed(const struct verdict *v)
 	return verdict_evidence(v) == EVIDENCE_SAMPLED ? 0.0 : v->speedup;
 }
 
-/* Did the host do the work of the kernels, or is their time impossible? Then passed stages are no
+/* Did the host do the work of the kernels, or another kernel, or is their time impossible? Then passed stages are no
  * merit of the kernels. */
 static int earns_nothing(enum reason r)
 {
-	return r == REASON_too_fast || r == REASON_fig_leaf || r == REASON_decoy_kernel || r == REASON_torch_compute;
+	return r == REASON_too_fast || r == REASON_stray_kernel || r == REASON_fig_leaf || r == REASON_decoy_kernel ||
+	       r == REASON_torch_compute;
 }
 
 /* The reward of the funnel: row[] is the credit for having passed a stage. Partial credit moves

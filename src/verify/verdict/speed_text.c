@@ -1,4 +1,4 @@
-/* The estimated speed of a candidate in words: see verdict.h. */
+/* The speed of a candidate in words, estimated and counted: see verdict.h. */
 #include "verify/verdict/verdict.h"
 
 #include <string.h>
@@ -35,4 +35,19 @@ void verdict_speed(const struct verdict *v, struct buf *out)
 		say_kernel(&v->kernels.v[i], out);
 	if (v->kernels.more)
 		buf_addf(out, "  and %d launches of other kernels\n", v->kernels.more);
+}
+
+/* Bytes are shown in MB, shares in per cent. A counter that this GPU lacks is left out, so that nobody reads a 0
+ * as "none". */
+void verdict_counters_text(const struct verdict_counters *c, struct buf *out)
+{
+	const char *between = "";
+
+#define COUNTER(id, key, metric, text) \
+	if (c->v[COUNTER_##id] >= 0) { \
+		buf_addf(out, "%s" text, between, c->v[COUNTER_##id] * (strstr(key, "bytes") ? 1e-6 : 1.0)); \
+		between = ", "; \
+	}
+#include "verify/verdict/counter.def"
+#undef COUNTER
 }

@@ -285,7 +285,30 @@ static void json_time(struct jw *w, const char *key, const struct verdict_time *
 	jw_end(w, '}');
 }
 
-/* The run on a real GPU; absent if none was asked for. */
+/* Counters of the profiler: null if none were read; `counters_note` says why if they were asked for. */
+static void json_counters(struct jw *w, const struct verdict_counters *c)
+{
+	static const char *const key[VERDICT_COUNTERS] = {
+#define COUNTER(id, name, metric, text) [COUNTER_##id] = name,
+#include "verify/verdict/counter.def"
+#undef COUNTER
+	};
+
+	jw_key(w, "counters_note"), jw_cstr(w, c->why[0] ? c->why : NULL);
+	jw_key(w, "counters");
+	if (!c->read) {
+		jw_null(w);
+		return;
+	}
+	jw_begin(w, '{');
+	for (int i = 0; i < VERDICT_COUNTERS; i++)
+		if (c->v[i] >= 0)
+			jw_key(w, key[i]), jw_real(w, c->v[i]);
+	jw_key(w, "kernels"), jw_int(w, c->kernels);
+	jw_end(w, '}');
+}
+
+/* The run on a real GPU, with everything that was measured there; absent if none was asked for. */
 static void json_gpu(struct jw *w, const struct verdict_gpu *g)
 {
 	if (!g->asked)
@@ -308,6 +331,7 @@ static void json_gpu(struct jw *w, const struct verdict_gpu *g)
 		if (g->baseline[i].mean > 0)
 			json_time(w, baseline_name((enum baseline)i), &g->baseline[i]);
 	jw_end(w, '}');
+	json_counters(w, &g->counters);
 	jw_end(w, '}');
 }
 

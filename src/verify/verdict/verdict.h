@@ -61,6 +61,21 @@ struct verdict_general {
 struct verdict_time { double mean, low, high; };
 
 /* The findings of a real GPU about a candidate that the CPU judge found correct. */
+/* Counters of the profiler, of one call on a GPU. */
+enum counter {
+#define COUNTER(id, key, metric, text) COUNTER_##id,
+#include "verify/verdict/counter.def"
+#undef COUNTER
+	VERDICT_COUNTERS
+};
+struct verdict_counters {
+	int read;                 /* 0: `why` says why not; "": they were not asked for */
+	int kernels;              /* that ran in the call */
+	double v[VERDICT_COUNTERS];       /* < 0: this GPU does not count it */
+	char why[160];
+	char stranger[96];        /* a kernel that ran and is not of the launch plan; "": none */
+};
+
 struct verdict_gpu {
 	int asked;                /* a run on a GPU was asked for */
 	int ran;                  /* the kernels ran there; 0: `note` says why not */
@@ -74,6 +89,7 @@ struct verdict_gpu {
 	int configs;              /* configurations of autotuned kernels that were timed */
 	double floor;             /* seconds that the memory of the GPU needs at the least; 0: not known */
 	struct verdict_time baseline[BASELINES];  /* of the reference; mean 0: not measured */
+	struct verdict_counters counters;
 };
 
 struct verdict {
@@ -133,11 +149,14 @@ const char *verdict_evidence_name(enum evidence e);
 /* Appends one JSON object on one line, as `verify --json` documents it. */
 void verdict_json(const struct verdict *v, struct str id, struct buf *out);
 /* Appends one paragraph that a person or a model can act on: what is wrong, where, what the wrong
- * elements have in common, what to do. Appends nothing for a correct candidate. */
+ * elements have in common, what to do. For a correct candidate: the counters of the profiler; nothing
+ * if they were not read. */
 void verdict_feedback(const struct verdict *v, struct buf *out);
 /* Appends lines about the estimated speed, with an indent: times of both sides, and for each kernel its time,
  * what bounds it and how much of the GPU's peak it reaches. Appends nothing without an estimate. */
 void verdict_speed(const struct verdict *v, struct buf *out);
+/* Appends what the profiler counted, without an end of line: "2.1 MB read from memory, ...". */
+void verdict_counters_text(const struct verdict_counters *c, struct buf *out);
 /* Appends how a correct candidate fails beyond its task: "not robust: NaN on outliers (general: spread,
  * large)". Appends nothing for any other candidate. */
 void verdict_robustness(const struct verdict *v, struct buf *out);
