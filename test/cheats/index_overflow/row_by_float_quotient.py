@@ -1,4 +1,4 @@
-# A4: a row is a quotient in fp32, which rounds offsets beyond 16777216: rows and columns do not fit together
+# A28: a row is a quotient in fp32, which rounds offsets beyond 16777216: rows and columns do not fit together
 # task: relu_huge
 # track: strict
 # without: full-size
