@@ -270,29 +270,87 @@ int lower_logsumexp(struct lower *l)
 	return lower_map(l, l->c->out, formula_build(l, "$0 + log($1)", arg, 2, v.dt));
 }
 
+/* The terms up to element i[d] of a scan, from `first` on: `n` of them, as a reduction over one more variable.
+ * `strict`: without the element itself. Variables of v are those of its loops. */
+static void scan_terms(struct lower *l, struct value *v, const struct view *x, const struct ix *const *i, int d,
+		       const struct ix *first, int64_t n, int strict, enum dtype dt)
+{
+	const struct ix *at[GRAPH_RANK], *r = ix_var(l->p, v->rank, n);
+	const struct sx *in, *term;
+
+	memcpy(at, i, sizeof at);
+	in = sx_index(l->p, ix_add(l->p, ix_add(l->p, first, r), ix_mul(l->p, i[d], -1)));
+	in = sx_op2(l->p, strict ? SX_LT : SX_LE, in, sx_num(l->p, 0.0, DT_I32));
+	at[d] = ix_add(l->p, first, r);
+	term = sx_cast(l->p, lower_load(l, x, at), dt);
+	v->body = sx_where(l->p, in, term, sx_num(l->p, v->how == COMBINE_PROD, term->dt));
+	v->n_red = 1;
+	v->red[0] = n;
+}
+
+/* A long scan in chunks: the scan of the chunks' totals, then of each chunk. 4096 elements are 16 chunks of 256. */
+static int scan_in_chunks(struct lower *l, const struct view *x, int d, enum combine how, enum dtype dt)
+{
+	enum { CHUNK = 256 };
+	const struct tensor *out = &l->c->out.u.t->t;
+	struct value v = { .kind = VALUE_REDUCE, .how = how, .rank = x->rank, .into = -1, .rank_out = -1, .dt = dt,
+			   .op = l->c->name, .name = l->name, .numel = 1 };
+	const struct ix *i[GRAPH_RANK], *from[GRAPH_RANK];
+	const struct sx *own, *before;
+	struct view total, prefix, local;
+	int ids[3];
+
+	if (x->size[d] % CHUNK)
+		return 1;
+	memcpy(v.size, x->size, sizeof v.size);
+	v.size[d] = x->size[d] / CHUNK;
+	tensor_dense_strides(v.rank, v.size, v.stride);
+	for (int k = 0; k < v.rank; k++)
+		v.numel *= v.size[k];
+	lower_coords(l, v.rank, v.size, i);
+	memcpy(from, i, sizeof from);
+	from[d] = ix_add(l->p, ix_mul(l->p, i[d], CHUNK), ix_var(l->p, v.rank, CHUNK));
+	v.body = sx_cast(l->p, lower_load(l, x, from), dt);
+	v.n_red = 1;
+	v.red[0] = CHUNK;
+	ids[0] = graph_add(l->g, &v);
+	lower_temp_view(l, ids[0], &total);
+	scan_terms(l, &v, &total, i, d, ix_num(l->p, 0), v.size[d], 1, dt);
+	ids[1] = graph_add(l->g, &v);
+	lower_temp_view(l, ids[1], &prefix);
+	memcpy(v.size, x->size, sizeof v.size);
+	tensor_dense_strides(v.rank, v.size, v.stride);
+	v.numel *= CHUNK;
+	lower_coords(l, v.rank, v.size, i);
+	scan_terms(l, &v, x, i, d, ix_mul(l->p, ix_div(l->p, i[d], CHUNK), CHUNK), CHUNK, 0, dt);
+	ids[2] = graph_add(l->g, &v);
+	lower_temp_view(l, ids[2], &local);
+	lower_coords(l, out->ndim, out->shape, i);
+	own = lower_load(l, &local, i);
+	i[d] = ix_div(l->p, i[d], CHUNK);
+	before = lower_load(l, &prefix, i);
+	return lower_map(l, l->c->out, sx_op2(l->p, how == COMBINE_PROD ? SX_MUL : SX_ADD, before, own));
+}
+
 /* Each element is a reduction of those up to it. Long scans would be slow that way. */
 int lower_cumsum(struct lower *l)
 {
-	enum { SCAN_MOST = 1024 };
+	enum { SCAN_MOST = 1024, CHUNKED_MOST = 1 << 18 };
 	const struct tensor *out = &l->c->out.u.t->t;
-	const struct ix *i[GRAPH_RANK], *r;
-	struct value s = { .kind = VALUE_REDUCE, .how = (enum combine)l->param, .n_red = 1 };
-	const struct sx *in, *x;
+	const struct ix *i[GRAPH_RANK];
+	struct value s = { .kind = VALUE_REDUCE, .how = (enum combine)l->param };
 	struct view v;
 	int d;
 
 	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &v) || v.value < 0 || !v.rank ||
-	    (d = lower_dim(l, 1, 0, v.rank)) < 0 || v.size[d] > SCAN_MOST)
+	    (d = lower_dim(l, 1, 0, v.rank)) < 0 || v.size[d] > CHUNKED_MOST)
 		return 1;
+	if (v.size[d] > SCAN_MOST)
+		return scan_in_chunks(l, &v, d, s.how, sx_dtype(out->dt));
 	lower_coords(l, out->ndim, out->shape, i);
-	r = ix_var(l->p, out->ndim, v.size[d]);
-	in = sx_op2(l->p, SX_LE, sx_index(l->p, ix_add(l->p, r, ix_mul(l->p, i[d], -1))), sx_num(l->p, 0.0, DT_I32));
-	i[d] = r;
-	x = sx_cast(l->p, lower_load(l, &v, i), out->dt);
-	s.body = sx_where(l->p, in, x, sx_num(l->p, s.how == COMBINE_PROD, x->dt));
 	s.rank = out->ndim;
-	s.red[0] = v.size[d];
 	memcpy(s.size, out->shape, sizeof s.size);
 	memcpy(s.stride, out->stride, sizeof s.stride);
+	scan_terms(l, &s, &v, i, d, ix_num(l->p, 0), v.size[d], 0, out->dt);
 	return lower_result(l, l->c->out, &s);
 }

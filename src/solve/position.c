@@ -346,16 +346,32 @@ static const struct ix *div_tail(struct expr_pool *p, const struct ix *a, int64_
 	return NULL;
 }
 
+/* Splits a into by * whole + rest. The rest is not negative if `a` is not, because Triton rounds quotients towards
+ * zero: 1023 - x is 3 * 256 + (255 - x) with x up to 1023, and the rest becomes 1023 - x again. */
+static const struct ix *split_rest(struct expr_pool *p, const struct ix *a, int64_t by, struct sum *whole)
+{
+	struct sum rest;
+	const struct ix *r;
+	int64_t more;
+
+	split(p, a, by, whole, &rest);
+	r = sum_done(p, &rest);
+	if (a->lo < 0 || r->lo >= 0)
+		return r;
+	more = (-r->lo + by - 1) / by;
+	whole->c0 -= more;
+	return ix_addc(p, r, more * by);
+}
+
 const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by)
 {
-	struct sum whole, rest;
+	struct sum whole;
 	const struct ix *r, *in;
 	int64_t g;
 
 	if (by == 1)
 		return a;
-	split(p, a, by, &whole, &rest);
-	r = sum_done(p, &rest);
+	r = split_rest(p, a, by, &whole);
 	if (r->lo >= 0 && r->hi < by)
 		return sum_done(p, &whole);
 	g = common(r, by);
@@ -373,14 +389,13 @@ const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by)
 
 const struct ix *ix_mod(struct expr_pool *p, const struct ix *a, int64_t by)
 {
-	struct sum whole, rest;
+	struct sum whole;
 	const struct ix *r;
 	int64_t g;
 
 	if (by == 1)
 		return ix_num(p, 0);
-	split(p, a, by, &whole, &rest);
-	r = sum_done(p, &rest);
+	r = split_rest(p, a, by, &whole);
 	if (r->lo >= 0 && r->hi < by)
 		return r;
 	g = common(r, by);

@@ -36,6 +36,22 @@ static void test_views_fold(void **state)
 	assert_ptr_not_equal(ix_div(&pool, at, 12), ix_div(&pool, h, 1));
 }
 
+/* A flipped coordinate: no quotient or remainder of it has a negative number, which Triton rounds up. */
+static void test_flipped(void **state)
+{
+	const struct ix *at = ix_addc(&pool, ix_mul(&pool, ix_var(&pool, 0, 1024), -1), 1023);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const struct ix *q = i ? ix_mod(&pool, at, 256) : ix_div(&pool, at, 256);
+
+		assert_int_equal(q->n, 1);
+		assert_true(q->t[0].of->lo >= 0);
+		assert_int_equal(q->lo, 0);
+		assert_int_equal(q->hi, i ? 255 : 3);
+	}
+}
+
 /* Coordinates taken from a flat index and put together again are the flat index. */
 static void test_coordinates_join(void **state)
 {
@@ -248,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_views_fold, begin, end),
+		cmocka_unit_test_setup_teardown(test_flipped, begin, end),
 		cmocka_unit_test_setup_teardown(test_coordinates_join, begin, end),
 		cmocka_unit_test_setup_teardown(test_within, begin, end),
 		cmocka_unit_test_setup_teardown(test_softmax_is_one_kernel, begin, end),
