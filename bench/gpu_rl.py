@@ -21,7 +21,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Shares of --seconds: a training, an evaluation.
 TRAIN, EVAL = 0.34, 0.1
-SAMPLING = ["--prompt-style", "compact", "--temperature", "1.0", "--max-new-tokens", "800"]
+# The model runs on the CPU: a model on the GPU that times candidates would disturb their times.
+SAMPLING = ["--device", "cpu", "--prompt-style", "compact", "--temperature", "1.0", "--max-new-tokens", "800"]
 
 
 def call(command, log, seconds):

@@ -163,6 +163,7 @@ bench = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench)
 open(f"{sys.argv[1]}/wide.py", "w").write(bench.TASK)
 open(f"{sys.argv[1]}/fast_lie.py", "w").write(bench.kernel("fast_lie")["candidate"])
+open(f"{sys.argv[1]}/wide_good.py", "w").write(bench.kernel("wide_good")["candidate"])
 END
 "$TRITONRL" verify "$tmp/fast_lie.py" --task "$tmp/wide.py" --json --quiet "${gpu[@]}" >"$tmp/fast_lie.json" 2>"$tmp/err" || true
 [ "$(field fast_lie 'j["correct"], j["reason"], j["stage"], j["reward"]')" = "(False, 'too_fast', 'timing', 0.0)" ] ||
@@ -199,6 +200,17 @@ for row in rows:
     good = row["id"].startswith("good")
     assert row["correct"] == good and (not good or row["gpu"]["ran"]), (row["id"], row["reason"], row["gpu"])
 END
+# Calls that need much of the GPU's memory, between small ones, on three benches: each is measured.
+python3 - "$tmp" >"$tmp/large.jsonl" <<'END'
+import json, sys
+text = {name: open(f"{sys.argv[1]}/{name}.py").read() for name in ("wide", "wide_good", "task", "good")}
+for i in range(24):
+    task, candidate = ("wide", "wide_good") if i % 4 == 1 else ("task", "good")
+    print(json.dumps({"id": f"{candidate}-{i}", "task": text[task] + f"# {i % 5}\n", "candidate": text[candidate] + f"# {i}\n"}))
+END
+STANDIN_MEMORY=40000000 "$TRITONRL" verify --jsonl "$tmp/large.jsonl" --out "$tmp/large" --quiet "${gpu[@]}" --gpu-benches 3 --warmups 1 --trials 2 2>"$tmp/err" || true
+python3 -c 'import json,sys; rows=[json.loads(x) for x in open(sys.argv[1])]; sys.exit(len(rows) != 24 or not all(r["correct"] and r["gpu"]["time"] for r in rows))' "$tmp/large" ||
+	fail "large calls: $(cat "$tmp/err") $(cut -c1-300 "$tmp/large")"
 # Training and evaluation send the correct answers of a model to the GPU.
 sed -n "7p;20p" tasks/plain/test_level2.jsonl >"$tmp/tasks.jsonl"
 slot=(--judge-device cuda "${gpu[@]:2}" --warmups 1 --trials 4)

@@ -21,5 +21,14 @@ if not v["correct"] or (v["gpu"]["ran"] and not v["gpu"]["time"]):
     sys.exit(f"{sys.argv[2]}: {v['stage']} {v['reason']}: {v['message']} {v.get('gpu')}")
 END
 done
+# Counters, or the reason why there are none.
+file=$here/../honest/add_flat.py
+"$program" verify "$file" --task "$here/../honest/tasks/$(sed -n 's/^# task: //p' "$file").py" --device cuda --gpu-python "$python" --counters --json --quiet >"$tmp/v" 2>"$tmp/err" || true
+python3 - "$tmp/v" <<'END' || bad=$((bad + 1))
+import json, sys
+g = json.load(open(sys.argv[1]))["gpu"]
+print(f"counters: {g['counters'] or g['counters_note']}")
+sys.exit(not g["counters"] and not g["counters_note"])
+END
 echo "gpu_judge.sh: $bad honest candidates fail on the GPU"
 [ $bad = 0 ]
