@@ -95,10 +95,10 @@ int lower_result(struct lower *l, struct val out, const struct value *v);
 int lower_copy(struct lower *l, struct val out, const struct view *from);
 
 /* How a written element is combined with the old one. */
-enum scatter_how { SCATTER_SET, SCATTER_SUM, SCATTER_PROD, SCATTER_MAX, SCATTER_MIN };
+enum lower_write { LOWER_SET, LOWER_SUM, LOWER_PROD, LOWER_MAX, LOWER_MIN };
 /* `out` is argument 0 after sources are written into it. The loops are those of argument 0 (kept) and of the
  * sources (red); `hit` says whether a source is for an element, `src` is what it writes. */
-int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum scatter_how how,
+int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum lower_write how,
 		       const struct sx *hit, const struct sx *src);
 
 /* --- the table ----------------------------------------------------------------------------- */

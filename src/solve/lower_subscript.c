@@ -299,5 +299,5 @@ int lower_setitem(struct lower *l)
 	}
 	if (lower_expand(&v, p.rank_out, shape, &w))
 		return 1;
-	return lower_scatter_into(l, l->c->a[0], &a, SCATTER_SET, hit, lower_load(l, &w, at));
+	return lower_scatter_into(l, l->c->a[0], &a, LOWER_SET, hit, lower_load(l, &w, at));
 }
