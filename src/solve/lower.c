@@ -20,15 +20,72 @@ static int number(struct val v, double *out)
 	return 1;
 }
 
-/* A tensor that was made of numbers outside the recording and has one element is that number. */
-static int constant(const struct tensor *t, double *out)
+/* Whether the contents of a tensor are known: it was made of numbers outside the recording. */
+static int has_numbers(const struct tensor *t)
 {
-	if (tensor_numel(t) != 1 || !t->st->numbers)
-		return 0;
-	if (t->st->hollow && (!t->st->sparse || !sparse_is_made(t->st) || sparse_touch(t->st, 0, t->st->bytes)))
-		return 0;
-	*out = dtype_load(t->dt, tensor_data(t));
-	return 1;
+	return t->st->numbers && (!t->st->hollow || (t->st->sparse && sparse_is_made(t->st) &&
+						     !sparse_touch(t->st, 0, t->st->bytes)));
+}
+
+/* The elements of a table as an expression over its row-major index: start + step * index, or a choice. */
+static const struct sx *table(struct lower *l, const double *v, int64_t n, const struct ix *at, enum dtype dt)
+{
+	const struct sx *body = sx_num(l->p, v[n - 1], dt);
+	int even = n > 1;
+
+	for (int64_t k = 2; k < n; k++)
+		even &= v[k] - v[k - 1] == v[1] - v[0];
+	if (even) {
+		body = sx_op2(l->p, SX_MUL, sx_cast(l->p, sx_index(l->p, at), dt), sx_num(l->p, v[1] - v[0], dt));
+		return sx_op2(l->p, SX_ADD, body, sx_num(l->p, v[0], dt));
+	}
+	for (int64_t k = n - 1; k-- > 0;)
+		body = sx_where(l->p, sx_op2(l->p, SX_EQ, sx_index(l->p, at), sx_num(l->p, (double)k, DT_I32)),
+				sx_num(l->p, v[k], dt), body);
+	return body;
+}
+
+enum { TABLE_MOST = 64 };
+
+int lower_table(struct lower *l, const double *v, int rank, const int64_t *size, enum dtype dt, struct view *out)
+{
+	const struct ix *i[GRAPH_RANK];
+	int64_t stride[GRAPH_RANK], n = 1;
+
+	for (int d = 0; d < rank; d++)
+		n *= size[d];
+	if (n < 1 || n > TABLE_MOST)
+		return 1;
+	tensor_dense_strides(rank, size, stride);
+	lower_coords(l, rank, size, i);
+	lower_temp_view(l, lower_temp(l, rank, size, dt, table(l, v, n, graph_at(l->g, rank, stride, i), dt)), out);
+	return 0;
+}
+
+/* A tensor made of numbers outside the recording: one is that number, a few are a table. */
+static int constant(struct lower *l, const struct tensor *t, struct view *out)
+{
+	double v[TABLE_MOST];
+	int64_t n = tensor_numel(t), stride[GRAPH_RANK];
+
+	tensor_dense_strides(t->ndim, t->shape, stride);
+	if (!has_numbers(t) || n < 1 || n > TABLE_MOST)
+		return 1;
+	for (int d = 0; d < t->ndim; d++)
+		if (t->shape[d] > 1 && t->stride[d] != stride[d])
+			return 1;
+	for (int64_t k = 0; k < n; k++)
+		v[k] = dtype_load(t->dt, (const char *)tensor_data(t) + k * dtype_size(t->dt));
+	out->num = v[0];
+	return n > 1 && lower_table(l, v, t->ndim, t->shape, t->dt, out);
+}
+
+struct val lower_unwrap(struct val v)
+{
+	const struct val *t = v.kind == V_OBJECT && v.u.o->attrs ?
+		dict_find((struct val){ .kind = V_DICT, .u.d = v.u.o->attrs }, "_t") : NULL;
+
+	return t && t->kind == V_TENSOR ? *t : v;
 }
 
 int lower_view(struct lower *l, struct val v, struct view *out)
@@ -43,6 +100,7 @@ int lower_view(struct lower *l, struct val v, struct view *out)
 		out->dt = v.kind == V_FLOAT ? DT_F32 : v.kind == V_BOOL ? DT_BOOL : DT_I64;
 		return 0;
 	}
+	v = lower_unwrap(v);
 	if (v.kind != V_TENSOR || v.u.t->t.ndim > GRAPH_RANK)
 		return 1;
 	t = &v.u.t->t;
@@ -52,7 +110,7 @@ int lower_view(struct lower *l, struct val v, struct view *out)
 	memcpy(out->size, t->shape, (size_t)t->ndim * sizeof out->size[0]);
 	if (!m) {
 		l->why = "a tensor that no operator, input or weight made";
-		return !constant(t, &out->num);
+		return constant(l, t, out);
 	}
 	memcpy(out->stride, t->stride, (size_t)t->ndim * sizeof out->stride[0]);
 	out->value = m->value;

@@ -27,6 +27,8 @@ typedef int lower_fn(struct lower *l);
 
 /* --- arguments by slot ---------------------------------------------------------------- */
 
+/* A numpy array becomes its tensor (numpy/__init__.py of the prelude); other values stay. */
+struct val lower_unwrap(struct val v);
 int lower_given(const struct lower *l, size_t i);
 /* A tensor, or a number as a view without a value. */
 int lower_view(struct lower *l, struct val v, struct view *out);
@@ -78,6 +80,8 @@ int lower_temp(struct lower *l, int rank, const int64_t *size, enum dtype dt, co
 int lower_temp_reduce(struct lower *l, const struct axes *a, enum combine how, enum dtype dt,
 		      const struct sx *body);
 void lower_temp_view(struct lower *l, int value, struct view *out);
+/* A tensor of at most 64 known numbers, in row-major order. */
+int lower_table(struct lower *l, const double *v, int rank, const int64_t *size, enum dtype dt, struct view *out);
 /* out = formula($0: the value of a reduction, $1: n). The reduced dimensions are gone, or of size 1. */
 int lower_reduced(struct lower *l, struct val out, int value, const struct axes *a, const char *formula, double n);
 /* A product of few tiles becomes the sum of its parts: `v` is changed, and a value before it is added. */
@@ -91,10 +95,10 @@ int lower_result(struct lower *l, struct val out, const struct value *v);
 int lower_copy(struct lower *l, struct val out, const struct view *from);
 
 /* How a written element is combined with the old one. */
-enum scatter_how { SCATTER_SET, SCATTER_SUM, SCATTER_PROD, SCATTER_MAX, SCATTER_MIN };
+enum lower_write { LOWER_SET, LOWER_SUM, LOWER_PROD, LOWER_MAX, LOWER_MIN };
 /* `out` is argument 0 after sources are written into it. The loops are those of argument 0 (kept) and of the
  * sources (red); `hit` says whether a source is for an element, `src` is what it writes. */
-int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum scatter_how how,
+int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum lower_write how,
 		       const struct sx *hit, const struct sx *src);
 
 /* --- the table ----------------------------------------------------------------------------- */

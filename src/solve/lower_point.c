@@ -330,6 +330,31 @@ int lower_eye(struct lower *l)
 							    sx_num(l->p, 0.0, DT_I32)), out->dt));
 }
 
+/* x.new(2, 3): the arguments are the sizes of memory that is not written yet. */
+static int are_sizes(struct val v, const struct tensor *out)
+{
+	if (v.kind != V_TUPLE || v.u.seq->n != (size_t)out->ndim)
+		return 0;
+	for (int d = 0; d < out->ndim; d++)
+		if (v.u.seq->v[d].kind != V_INT || v.u.seq->v[d].u.i != out->shape[d])
+			return 0;
+	return 1;
+}
+
+/* The numbers of nested lists, at most `cap`. Returns their count, or -1. */
+static int64_t flat_numbers(struct val v, double *out, int64_t n, int64_t cap)
+{
+	if (v.kind == V_LIST || v.kind == V_TUPLE) {
+		for (size_t i = 0; i < v.u.seq->n && n >= 0; i++)
+			n = flat_numbers(v.u.seq->v[i], out, n, cap);
+		return n;
+	}
+	if (n == cap || (v.kind != V_INT && v.kind != V_BOOL && v.kind != V_FLOAT))
+		return -1;
+	out[n] = v.kind == V_FLOAT ? v.u.f : (double)v.u.i;
+	return n + 1;
+}
+
 /* torch.tensor(data): numbers, or a copy of a tensor. Sixteen numbers at most, chosen by position. */
 int lower_tensor(struct lower *l)
 {
@@ -337,10 +362,15 @@ int lower_tensor(struct lower *l)
 	struct val v = l->c->n > slot ? l->c->a[slot] : val_none();
 	const struct tensor *out = &l->c->out.u.t->t;
 	const struct sx *body = NULL;
+	double numbers[64];
 	struct view one;
 
 	if (l->c->out.kind != V_TENSOR)
 		return 1;
+	if (out->ndim && flat_numbers(v, numbers, 0, COUNT_OF(numbers)) == tensor_numel(out) && strcmp(l->name, "new"))
+		return lower_table(l, numbers, out->ndim, out->shape, out->dt, &one) || lower_copy(l, l->c->out, &one);
+	if (!strcmp(l->name, "new") && are_sizes(v, out))
+		return lower_fill(l);
 	if (v.kind != V_LIST && v.kind != V_TUPLE)
 		return lower_view(l, v, &one) || lower_copy(l, l->c->out, &one);
 	if (out->ndim != 1 || v.u.seq->n > 16)

@@ -44,12 +44,12 @@ static const struct sx *set_by_last(struct lower *l, const struct axes *a, const
 	return sx_where(l->p, found, graph_guard(l->g, src, to, found, 1), old);
 }
 
-int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum scatter_how how,
+int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, enum lower_write how,
 		       const struct sx *hit, const struct sx *src)
 {
 	static const struct { enum combine combine; enum sx_op op; double neutral; } info[] = {
-		[SCATTER_SUM] = { COMBINE_SUM, SX_ADD, 0.0 }, [SCATTER_PROD] = { COMBINE_PROD, SX_MUL, 1.0 },
-		[SCATTER_MAX] = { COMBINE_MAX, SX_MAX, -INFINITY }, [SCATTER_MIN] = { COMBINE_MIN, SX_MIN, INFINITY },
+		[LOWER_SUM] = { COMBINE_SUM, SX_ADD, 0.0 }, [LOWER_PROD] = { COMBINE_PROD, SX_MUL, 1.0 },
+		[LOWER_MAX] = { COMBINE_MAX, SX_MAX, -INFINITY }, [LOWER_MIN] = { COMBINE_MIN, SX_MIN, INFINITY },
 	};
 	const struct ix *to[GRAPH_VARS];
 	const struct sx *old, *more;
@@ -63,9 +63,9 @@ int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, en
 	dt = sx_dtype(x.dt);
 	src = sx_cast(l->p, src, dt);
 	old = lower_load(l, &x, to);
-	if (how == SCATTER_SET && !a->n_red)
+	if (how == LOWER_SET && !a->n_red)
 		return lower_map(l, out, sx_where(l->p, hit, graph_guard(l->g, src, to, hit, 0), old));
-	if (how == SCATTER_SET)
+	if (how == LOWER_SET)
 		return lower_map(l, out, set_by_last(l, a, hit, src, old));
 	if (!dtype_is_float(dt) && isinf(info[how].neutral))
 		return 1;
@@ -76,7 +76,7 @@ int lower_scatter_into(struct lower *l, struct val out, const struct axes *a, en
 }
 
 /* out[.., index[.., k, ..], ..] = src[.., k, ..]; the source is in slot `from`, a tensor or a number. */
-static int scatter(struct lower *l, enum scatter_how how, size_t from)
+static int scatter(struct lower *l, enum lower_write how, size_t from)
 {
 	const struct ix *i[GRAPH_RANK];
 	const struct sx *hit = NULL, *at;
@@ -112,20 +112,20 @@ int lower_scatter(struct lower *l)
 {
 	struct str how = lower_text(l, 4, "");
 
-	return scatter(l, str_is(how, "add") ? SCATTER_SUM : str_is(how, "multiply") ? SCATTER_PROD : SCATTER_SET,
+	return scatter(l, str_is(how, "add") ? LOWER_SUM : str_is(how, "multiply") ? LOWER_PROD : LOWER_SET,
 		       lower_given(l, 3) ? 3 : 5);
 }
 
 int lower_scatter_add(struct lower *l)
 {
-	return scatter(l, SCATTER_SUM, 3);
+	return scatter(l, LOWER_SUM, 3);
 }
 
 /* The prelude composes means, and reductions without the old values. */
 int lower_scatter_reduce(struct lower *l)
 {
-	static const struct { const char *name; enum scatter_how how; } known[] = {
-		{ "sum", SCATTER_SUM }, { "prod", SCATTER_PROD }, { "amax", SCATTER_MAX }, { "amin", SCATTER_MIN },
+	static const struct { const char *name; enum lower_write how; } known[] = {
+		{ "sum", LOWER_SUM }, { "prod", LOWER_PROD }, { "amax", LOWER_MAX }, { "amin", LOWER_MIN },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(known); i++)
@@ -159,5 +159,5 @@ int lower_index_write(struct lower *l)
 	from = lower_load(l, &src, i);
 	if (lower_given(l, 4))
 		from = sx_op2(l->p, SX_MUL, from, sx_num(l->p, lower_float(l, 4, 1.0), from->dt));
-	return lower_scatter_into(l, l->c->out, &a, (enum scatter_how)l->param, hit, from);
+	return lower_scatter_into(l, l->c->out, &a, (enum lower_write)l->param, hit, from);
 }

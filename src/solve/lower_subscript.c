@@ -51,6 +51,23 @@ static int dims_of(struct val s)
 	return s.kind == V_NONE || s.kind == V_ELLIPSIS ? 0 : is_mask(s) ? s.u.t->t.ndim : 1;
 }
 
+/* A list of ints as an index tensor. */
+static int read_list(struct lower *l, struct val s, struct view *out)
+{
+	enum { ITEMS = 64 };
+	double v[ITEMS];
+	int64_t n = (int64_t)s.u.seq->n;
+
+	if (n > ITEMS)
+		return 1;
+	for (int64_t k = 0; k < n; k++) {
+		if (s.u.seq->v[k].kind != V_INT)
+			return 1;
+		v[k] = (double)s.u.seq->v[k].u.i;
+	}
+	return lower_table(l, v, 1, &n, DT_I64, out);
+}
+
 /* One part at dimension d. Returns 1 if it is not supported. */
 static int read_pick(struct lower *l, const struct view *x, struct val s, int d, struct pick *p)
 {
@@ -73,6 +90,8 @@ static int read_pick(struct lower *l, const struct view *x, struct val s, int d,
 		return 0;
 	}
 	p->kind = is_mask(s) ? PICK_MASK : PICK_INDEX;
+	if (s.kind == V_LIST || s.kind == V_TUPLE)
+		return read_list(l, s, &p->index);
 	return s.kind != V_TENSOR || dtype_is_float(s.u.t->t.dt) || lower_view(l, s, &p->index) ||
 		(is_mask(s) && p->index.value < 0);
 }
@@ -105,9 +124,9 @@ static int read_picks(struct lower *l, const struct view *x, struct val v, struc
 
 	*p = (struct picks){ .n = 0 };
 	for (size_t k = 0; k < n; k++)
-		taken += dims_of(v.kind == V_TUPLE ? v.u.seq->v[k] : v);
+		taken += dims_of(lower_unwrap(v.kind == V_TUPLE ? v.u.seq->v[k] : v));
 	for (size_t k = 0; k < n; k++) {
-		struct val s = v.kind == V_TUPLE ? v.u.seq->v[k] : v;
+		struct val s = lower_unwrap(v.kind == V_TUPLE ? v.u.seq->v[k] : v);
 
 		if (p->n + x->rank >= PICKS || d + dims_of(s) > x->rank)
 			return 1;
@@ -280,5 +299,5 @@ int lower_setitem(struct lower *l)
 	}
 	if (lower_expand(&v, p.rank_out, shape, &w))
 		return 1;
-	return lower_scatter_into(l, l->c->a[0], &a, SCATTER_SET, hit, lower_load(l, &w, at));
+	return lower_scatter_into(l, l->c->a[0], &a, LOWER_SET, hit, lower_load(l, &w, at));
 }

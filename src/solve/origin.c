@@ -87,6 +87,9 @@ static void note(struct walk *w, struct val v, const char *code)
 	}
 	if (v.kind != V_OBJECT && v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT)
 		return;
+	/* the tensor of a numpy array is not a member of numpy's own arrays */
+	if (lower_unwrap(v).kind == V_TENSOR)
+		return;
 	if (w->depth == DEPTH_MOST)
 		return;
 	for (int i = 0; i < w->depth; i++)

@@ -35,10 +35,11 @@ int size_samples(const struct size_vars *v)
 	return n;
 }
 
-/* The number of the last coarse sample of a size. */
+/* The number of the last coarse sample of a size. Large steps need it far away: in steps of 32, size // 11 is nearly
+ * size * 3 // 32 for a while. */
 static int64_t far_sample(const struct size_var *v)
 {
-	return 4 + SIZE_FAR / v->step;
+	return v->step < 16 ? 4 + SIZE_FAR / v->step : 24;
 }
 
 int64_t size_at(const struct size_vars *v, int i, int sample)

@@ -11,7 +11,7 @@ from triton.compiler import ASTSource
 
 TARGET = GPUTarget("cuda", 90, 32)
 SHARED = 227 * 1024
-TYPES = {torch.float32: "*fp32", torch.int64: "*i64", torch.bool: "*i1", torch.float16: "*fp16"}
+TYPES = {torch.float32: "*fp32", torch.int64: "*i64", torch.bool: "*i1", torch.float16: "*fp16", torch.int32: "*i32"}
 launches = []
 
 

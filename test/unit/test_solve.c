@@ -226,11 +226,11 @@ static void test_any_size(void **state)
 }
 
 /* Code for a number that is n(h, w) at h = 64, 72, .. and w = 48, 56, .., and with `fine` at all between. */
-static const char *fitted(int64_t (*n)(int64_t h, int64_t w), int fine, int expect)
+static const char *fitted_at(int64_t (*n)(int64_t h, int64_t w), int64_t step, int fine, int expect)
 {
 	static char code[128];
-	struct size_vars v = { .n = 2, .v = { { .name = "h", .first = 64, .step = 8, .fine = fine },
-					      { .name = "w", .first = 48, .step = 8, .fine = fine } } };
+	struct size_vars v = { .n = 2, .v = { { .name = "h", .first = 8 * step, .step = step, .fine = fine },
+					      { .name = "w", .first = 6 * step, .step = step, .fine = fine } } };
 	int64_t y[SIZE_SAMPLES];
 
 	for (int s = 0; s < size_samples(&v); s++)
@@ -239,6 +239,12 @@ static const char *fitted(int64_t (*n)(int64_t h, int64_t w), int fine, int expe
 	return code;
 }
 
+static const char *fitted(int64_t (*n)(int64_t h, int64_t w), int fine, int expect)
+{
+	return fitted_at(n, 8, fine, expect);
+}
+
+static int64_t by_eleven(int64_t h, int64_t w) { (void)w; return h / 11; }
 static int64_t halved(int64_t h, int64_t w) { return 3 * ((h - 1) / 2 + 1) * (w - 2); }
 static int64_t squared(int64_t h, int64_t w) { (void)w; return (h / 8 + 1) * (h / 8 + 1) * 32; }
 static int64_t summed(int64_t h, int64_t w) { return h + w; }
@@ -258,6 +264,7 @@ static void test_size_fit(void **state)
 	fitted(summed, 7, 1);
 	fitted(rounded, 7, 1);
 	fitted(in_steps, 0, 1);
+	fitted_at(by_eleven, 32, 0, 1);
 }
 
 int main(void)

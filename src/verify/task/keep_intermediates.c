@@ -127,12 +127,22 @@ static uint64_t name_of(struct keeper *k, const struct host_op_call *c)
 	return intermediate_name(c, which_kept, k);
 }
 
+/* Do two dense fp32 tensors hold the same values in order, in any shapes? A kernel may write a view of a result. */
+static int hold_same(const struct tensor *a, const struct tensor *b)
+{
+	struct tensor as_b = *b;
+
+	as_b.st = a->st;
+	as_b.offset = a->offset;
+	return tensor_numel(a) == tensor_numel(b) && intermediates_are_same(&as_b, b);
+}
+
 /* A result that is not kept makes each intermediate ambiguous that holds the same values: a kernel that was seen to
  * write these values may have computed either. Example: a maximum with -0.4 changes nothing at small sizes. */
 static void note_unkept(struct keeper *k, const struct tensor *t)
 {
 	for (size_t i = 0; i < k->out->n; i++)
-		k->out->v[i].ambiguous |= intermediates_are_same(&k->out->v[i].t, t);
+		k->out->v[i].ambiguous |= hold_same(&k->out->v[i].t, t);
 }
 
 /* For host_set_called: keeps the result of a call if it has a name, is dense fp32, and there is
@@ -165,7 +175,7 @@ static int drop_returned(void *ctx, struct str name, struct tensor_obj *obj)
 
 	(void)name;
 	for (size_t i = 0; i < k->out->n && obj->t.dt == DT_F32 && tensor_is_contiguous(&obj->t); i++)
-		k->out->v[i].ambiguous |= intermediates_are_same(&k->out->v[i].t, &obj->t);
+		k->out->v[i].ambiguous |= hold_same(&k->out->v[i].t, &obj->t);
 	for (size_t i = 0; i < k->known.n; i++)
 		how = k->known.v[i].t.st == obj->t.st && k->known.v[i].which ? k->known.v[i].which : how;
 	for (size_t i = 0; i < k->out->n; i++)
@@ -184,7 +194,7 @@ static void note_ambiguous(struct intermediates *m)
 
 	for (size_t i = 0; i < m->n; i++)
 		for (size_t k = 0; k < m->n; k++)
-			v[i].ambiguous |= i != k && intermediates_are_same(&v[i].t, &v[k].t);
+			v[i].ambiguous |= i != k && hold_same(&v[i].t, &v[k].t);
 }
 
 /* One more call of the reference: its weights and inputs get numbers first, then each operator
