@@ -277,34 +277,92 @@ static enum slice_answer answer_of(const struct form *f)
 	return f->kind == FORM_NONE && f->why == FORM_CONTENTS ? SLICE_CONTENTS : SLICE_UNDECIDED;
 }
 
-/* Marks the access as not decided, if its operands or its path have no form. */
-static int is_unknown(struct slice_walk *w, const struct tile_insn *in, const struct form *address,
-		      const struct form *mask)
+/* Adds every variable that counts lanes, iterations or instances. */
+static void add_all_vars(struct region *r)
 {
-	int writes = in->op != TOP_LOAD;
-	enum slice_answer why = SLICE_DECIDED;
+	const struct slice_walk *w = r->w;
 
-	if (w->path_answer != SLICE_DECIDED)
-		why = w->path_answer;
-	else if (mask && mask->kind != FORM_BOOL)
-		why = answer_of(mask);
-	else if (address->kind != FORM_INT || address->memory < 0)
-		why = answer_of(address);
-	if (why == SLICE_DECIDED)
-		return 0;
-	slice_unknown(w, address->memory, writes, why);
-	return 1;
+	for (int k = 0; k < FORM_LOOSE; k++) {
+		if (k >= FORM_LOOP + w->depth && k < FORM_PID)
+			continue;
+		r->coef[r->n] = 0;
+		r->extent[r->n] = w->b.extent[k];
+		r->trips[r->n] = k >= FORM_LOOP && k < FORM_PID ? w->trips[k - FORM_LOOP] : NULL;
+		for (int c = 0; c < r->n_conds; c++)
+			r->by[c][r->n] = r->cond[c]->coef[k];
+		r->n++;
+	}
 }
 
 /* Whether 64 bits are too few for an address or a condition somewhere in the box. */
 static int overflows(const struct region *r)
 {
 	int64_t lo, hi;
-	int any = form_range(&r->w->b, r->address, &lo, &hi);
+	int any = r->address && form_range(&r->w->b, r->address, &lo, &hi);
 
 	for (int c = 0; c < r->n_conds; c++)
 		any |= form_range(&r->w->b, r->cond[c], &lo, &hi);
 	return any;
+}
+
+/* The bytes that a store to an unknown place writes at most: its lanes in all instances and iterations, under the
+ * conditions that are known. Example: out[index[i]] under i < 3000 writes 3000 elements at most, wherever they
+ * are. Returns -1 when memory runs out. */
+static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, const struct form *mask)
+{
+	struct tile_type type = w->code->regs[tile_src(in, 0)];
+	struct region r = { .w = w, .in = in, .size = dtype_size((enum dtype)type.dt) };
+	int64_t most = r.size;
+
+	if (!w->by_pid || w->path_answer != SLICE_DECIDED)
+		return INT64_MAX;
+	form_lanes(&w->b, type);
+	add_conds(&r, &w->path);
+	if (mask && mask->kind == FORM_BOOL)
+		add_conds(&r, mask);
+	if (overflows(&r))
+		return INT64_MAX;
+	add_all_vars(&r);
+	if (join_vars(&r))
+		return -1;
+	for (int k = 0; k < r.n; k++)
+		r.hi[k] = r.trips[k] ? r.trips[k][0] : r.extent[k];
+	for (int k = 0; k < r.n; k++)
+		if (r.hi[k] <= 0)
+			return 0;
+	if (cut_all(&r, 0) > 0)
+		return 0;
+	for (int k = 0; k < r.n; k++)
+		if (ck_mul64(most, r.hi[k] - r.lo[k], &most))
+			return INT64_MAX;
+	return most;
+}
+
+/* The access is not decided. Returns 0, or -1 when memory runs out. */
+static int note_unknown(struct slice_walk *w, const struct tile_insn *in, int memory, const struct form *mask,
+			enum slice_answer why)
+{
+	int64_t most;
+
+	if (in->op == TOP_LOAD) {
+		slice_unknown_load(w, memory, why);
+		return 0;
+	}
+	most = most_bytes(w, in, mask);
+	if (most >= 0)
+		slice_unknown_store(w, memory, why, most);
+	return most < 0 ? -1 : 0;
+}
+
+/* Why the operands or the path of an access have no form; SLICE_DECIDED: they have one. */
+static enum slice_answer why_unknown(const struct slice_walk *w, const struct form *address, const struct form *mask)
+{
+
+	if (w->path_answer != SLICE_DECIDED)
+		return w->path_answer;
+	if (mask && mask->kind != FORM_BOOL)
+		return answer_of(mask);
+	return address->kind != FORM_INT || address->memory < 0 ? answer_of(address) : SLICE_DECIDED;
 }
 
 int slice_access(struct slice_walk *w, const struct tile_insn *in)
@@ -314,19 +372,20 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 	const struct form *mask = mask_of(in) < 0 ? NULL : &w->reg[tile_src(in, mask_of(in))];
 	struct region r = { .w = w, .in = in, .address = address, .memory = address->memory,
 			    .size = dtype_size((enum dtype)w->code->regs[ptr].dt) };
-	int rc = 0;
+	enum slice_answer why = why_unknown(w, address, mask);
+	int rc = 0, open = 0;
 
-	if (w->dry || w->quiet || is_unknown(w, in, address, mask))
+	if (w->dry || w->quiet)
 		return 0;
+	if (why != SLICE_DECIDED)
+		return note_unknown(w, in, address->memory, mask, why) ? err_nomem(w->e) : 0;
 	r.loose = address->loose;
 	form_lanes(&w->b, w->code->regs[ptr]);
 	add_conds(&r, &w->path);
 	if (mask)
 		add_conds(&r, mask);
-	if (overflows(&r)) {
-		slice_unknown(w, r.memory, in->op != TOP_LOAD, SLICE_UNDECIDED);
-		return 0;
-	}
+	if (overflows(&r))
+		return note_unknown(w, in, r.memory, mask, SLICE_UNDECIDED) ? err_nomem(w->e) : 0;
 	add_vars(&r);
 	if (join_vars(&r))
 		return -1;
@@ -334,8 +393,9 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 		if (w->gone && w->gone[i])
 			continue;
 		rc = add_instance(&r, i);
-		if (rc == 1)
-			slice_unknown(w, r.memory, in->op != TOP_LOAD, SLICE_UNDECIDED);
+		open |= rc == 1;
 	}
+	if (rc >= 0 && open)
+		rc = note_unknown(w, in, r.memory, mask, SLICE_UNDECIDED);
 	return rc < 0 ? err_nomem(w->e) : 0;
 }

@@ -116,8 +116,8 @@ static int is_worth_it(struct slice_walk *w, int64_t all)
 	if (w->first == BATCH && !w->gave_up && w->fuel < (fuel[w->iterate] - w->fuel) * ((all - 1) / BATCH))
 		w->gave_up = 1;
 	if (w->first && w->gave_up) {
-		slice_unknown(w, -1, 0, SLICE_UNDECIDED);
-		slice_unknown(w, -1, 1, SLICE_UNDECIDED);
+		slice_unknown_load(w, -1, SLICE_UNDECIDED);
+		slice_unknown_store(w, -1, SLICE_UNDECIDED, INT64_MAX);
 	}
 	return !w->first || !w->gave_up;
 }
@@ -145,6 +145,13 @@ static int by_numbers(struct slice_walk *w, int64_t all)
 	return rc;
 }
 
+static int64_t add_most(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 /* Adds the answers of the last attempt to those of the call. */
 static void keep_answers(struct slice_walk *w)
 {
@@ -156,7 +163,16 @@ static void keep_answers(struct slice_walk *w)
 		m->writes = MAX(m->writes, w->memory[i].writes);
 		m->now = MAX(m->now, w->memory[i].writes);
 		m->reads = MAX(m->reads, w->memory[i].reads);
+		if (w->memory[i].writes != SLICE_DECIDED)
+			m->now_most = add_most(m->now_most, w->memory[i].open_most);
 	}
+}
+
+/* Adds the stores of the last launch to unknown places, which may be others each time. */
+static void add_open(struct slice_call *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->v[i].open_most = add_most(s->v[i].open_most, s->v[i].now_most);
 }
 
 /* Starts a launch: the reads of the one before are dropped. */
@@ -168,6 +184,7 @@ static void begin_launch(struct slice_call *s)
 	for (size_t i = 0; i < s->n; i++) {
 		cover_release(&s->v[i].read);
 		s->v[i].touched = 0;
+		s->v[i].now_most = 0;
 		s->v[i].reads = s->v[i].now = SLICE_DECIDED;
 	}
 }
@@ -272,6 +289,7 @@ int slice_launch(struct slice_call *s, const struct tile_code *code, const struc
 
 	if (s->last == mark) {
 		s->launches++;
+		add_open(s);
 		return 0;
 	}
 	begin_launch(s);
@@ -294,6 +312,8 @@ int slice_launch(struct slice_call *s, const struct tile_code *code, const struc
 	mem_free(w.folded);
 	mem_free(w.seen);
 	arena_release(&w.mem);
+	if (!rc)
+		add_open(s);
 	s->last = rc ? 0 : mark;
 	return rc;
 }

@@ -37,6 +37,8 @@ struct slice_memory {
 	int touched;            /* the last launch was given the storage; */
 	struct cover read;      /* its reads, */
 	enum slice_answer reads, now;   /* and what is known about its reads and its writes */
+	int64_t open_most;      /* bytes that undecided stores write at most; INT64_MAX: not known */
+	int64_t now_most;       /* those of the last launch */
 };
 
 struct slice_call {

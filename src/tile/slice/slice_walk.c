@@ -58,11 +58,31 @@ static void note_answer(enum slice_answer *to, enum slice_answer why)
 	*to = MAX(*to, why);
 }
 
-void slice_unknown(struct slice_walk *w, int memory, int writes, enum slice_answer why)
+/* Whether an access through `memory` may reach parameter i. */
+static int may_reach(const struct slice_walk *w, int memory, int i)
 {
-	for (int i = 0; i < w->code->n_params && !w->quiet; i++)
-		if ((memory < 0 || i == memory) && w->memory[i].st)
-			note_answer(writes ? &w->memory[i].writes : &w->memory[i].reads, why);
+	return (memory < 0 || i == memory) && w->memory[i].st && !w->quiet;
+}
+
+void slice_unknown_load(struct slice_walk *w, int memory, enum slice_answer why)
+{
+	for (int i = 0; i < w->code->n_params; i++)
+		if (may_reach(w, memory, i))
+			note_answer(&w->memory[i].reads, why);
+}
+
+/* Only attempt 1 counts bytes, because it sees each store once. */
+void slice_unknown_store(struct slice_walk *w, int memory, enum slice_answer why, int64_t most)
+{
+	for (int i = 0; i < w->code->n_params; i++) {
+		struct walk_memory *m = &w->memory[i];
+
+		if (!may_reach(w, memory, i))
+			continue;
+		note_answer(&m->writes, why);
+		if (w->by_pid && __builtin_add_overflow(m->open_most, most, &m->open_most))
+			m->open_most = INT64_MAX;
+	}
 }
 
 void slice_fault(struct slice_walk *w, const struct tile_insn *in, int memory, int64_t instance, int64_t at)
@@ -688,8 +708,8 @@ int slice_batch(struct slice_walk *w)
 	slice_params(w);
 	rc = walk(w, 0, w->code->funcs[0].n_insns);
 	if (!rc && w->gave_up) {
-		slice_unknown(w, -1, 0, SLICE_UNDECIDED);
-		slice_unknown(w, -1, 1, SLICE_UNDECIDED);
+		slice_unknown_load(w, -1, SLICE_UNDECIDED);
+		slice_unknown_store(w, -1, SLICE_UNDECIDED, INT64_MAX);
 	}
 	return rc ? rc : w->faulted;
 }

@@ -12,6 +12,7 @@ struct walk_memory {
 	struct str name;
 	size_t at;                  /* index into slice.v */
 	enum slice_answer writes, reads;
+	int64_t open_most;          /* bytes that stores of attempt 1 to unknown places write at most */
 };
 
 enum { SLICE_SEEN = 1 << 14 };
@@ -58,8 +59,10 @@ void slice_find_needed(const struct tile_code *code, const uint8_t *marked, uint
 int slice_batch(struct slice_walk *w);
 /* Records the access of an instruction. Returns 0, or -1 on our own failure. */
 int slice_access(struct slice_walk *w, const struct tile_insn *in);
-/* An access through the parameter's memory is not decided; -1: through any. */
-void slice_unknown(struct slice_walk *w, int memory, int writes, enum slice_answer why);
+/* Loads through the parameter's memory are not decided; -1: through any. */
+void slice_unknown_load(struct slice_walk *w, int memory, enum slice_answer why);
+/* The same of stores; `most` is the number of bytes that they write at most (INT64_MAX: not known). */
+void slice_unknown_store(struct slice_walk *w, int memory, enum slice_answer why, int64_t most);
 /* Reports that an access is outside of its tensor, at this byte of the storage. */
 void slice_fault(struct slice_walk *w, const struct tile_insn *in, int memory, int64_t instance, int64_t at);
 

@@ -114,27 +114,44 @@ static const char *index_text(const struct tensor *t, int64_t offset, char *out,
 	return out;
 }
 
-/* Returns 1 for a result that was allocated empty and is not written everywhere, if its writes are decided. Only
- * dense tensors are examined: their elements are one range of the storage. */
+/* Names the first element of the result that is not written, or says how many are written at most. */
+static void tell_gap(const struct gap *g, const struct tensor *t, int decided, int64_t written, int64_t gap)
+{
+	int64_t n = tensor_numel(t);
+	char index[160] = "";
+
+	if (decided)
+		diag_set(g->d, REASON_uninitialised, 0, 0,
+			 "at full size the kernels write %lld of the %lld elements of the result, whose shape is %s; "
+			 "they do not write element [%s]", (long long)written, (long long)n,
+			 SHAPE_TEXT(t->ndim, t->shape), index_text(t, gap, index, sizeof index));
+	else
+		diag_set(g->d, REASON_uninitialised, 0, 0,
+			 "at full size the kernels write at most %lld of the %lld elements of the result, whose shape "
+			 "is %s, wherever their stores go", (long long)written, (long long)n,
+			 SHAPE_TEXT(t->ndim, t->shape));
+}
+
+/* Returns 1 for a result that was allocated empty and is not written everywhere. Stores whose places are not
+ * decided count with the elements that they write at most. Only dense tensors are examined: their elements are one
+ * range of the storage. */
 static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	const struct gap *g = ctx;
 	const struct tensor *t = &obj->t;
 	struct slice_memory *m = slice_find(g->s, t->st->id);
 	int64_t lo, hi, gap, written, size = dtype_size(t->dt);
-	char index[160] = "";
 
 	(void)name;
-	if (!m || m->writes != SLICE_DECIDED || !sparse_is_empty(t->st) || !tensor_is_dense(t) || !tensor_numel(t))
+	if (!m || !sparse_is_empty(t->st) || !tensor_is_dense(t) || !tensor_numel(t))
 		return 0;
 	tensor_span(t, &lo, &hi);
 	written = cover_count(&m->written, lo, hi, &gap);
-	if (written == hi - lo)
+	if (m->writes != SLICE_DECIDED && __builtin_add_overflow(written, m->open_most, &written))
 		return 0;
-	diag_set(g->d, REASON_uninitialised, 0, 0,
-		 "at full size the kernels write %lld of the %lld elements of the result, whose shape is %s; they do "
-		 "not write element [%s]", (long long)(written / size), (long long)((hi - lo) / size),
-		 SHAPE_TEXT(t->ndim, t->shape), index_text(t, gap / size, index, sizeof index));
+	if (written >= hi - lo)
+		return 0;
+	tell_gap(g, t, m->writes == SLICE_DECIDED, written / size, gap / size);
 	return 1;
 }
 

@@ -1,0 +1,30 @@
+# E2: a loop over blocks reads all of the input and stores only in its first six iterations
+# task: scatter_permutation
+# track: strict
+# expect: full uninitialised
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scatter_kernel(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    for k in range(0, tl.cdiv(n, BLOCK * 128)):
+        offs = (k * 128 + pid) * BLOCK + tl.arange(0, BLOCK)
+        mask = offs < n
+        x = tl.load(x_ptr + offs, mask=mask, other=0.0)
+        at = tl.load(index_ptr + offs, mask=mask, other=0)
+        tl.store(out_ptr + at, x * 2.0 + 1.0, mask=mask & (k < 6))
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, x, index):
+        n = x.numel()
+        out = torch.empty_like(x)
+        scatter_kernel[(128,)](x, index, out, n, BLOCK=1024)
+        return out
