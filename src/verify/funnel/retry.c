@@ -48,7 +48,7 @@ static enum step settle_found(struct funnel *f, enum step search, enum size_kind
 	return search == STEP_PASSED ? sized_cache_settle(f, kind, size, out) : search;
 }
 
-/* May the sizes change at all? */
+/* Are there other sizes at all? */
 static int may_change(const struct funnel *f)
 {
 	return f->t->sized_tasks->k.known > 0 && f->sizes.kind != SIZE_FULL;
@@ -182,7 +182,7 @@ static enum step unasserted(struct funnel *f, size_t i, struct test_sizes *out)
  *   passed over at smaller sizes. */
 static const struct retry {
 	int (*when)(const struct funnel *f);
-	/* Finds other sizes than f->sizes. Fails if it finds none, or if they are too much work. The
+	/* Finds other sizes than f->sizes. Fails if there are none, or if they are too much work. The
 	 * runner has the base task. */
 	enum step (*find)(struct funnel *f, size_t i, struct test_sizes *out);
 	int each;                           /* it is tried for each size i */
