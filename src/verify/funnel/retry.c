@@ -5,10 +5,7 @@
  * retry only reached a limit. */
 #include "verify/funnel/retry.h"
 
-#include "base/mem.h"
-#include "verify/funnel/size_model.h"
-#include "verify/funnel/sized_cache.h"
-#include "verify/funnel/test_sizes.h"
+#include "verify/funnel/retry_sizes.h"
 
 /* --- which failures may come from the sizes ----------------------------------------------- */
 
@@ -37,141 +34,6 @@ static int asserts_size(const struct funnel *f)
 	return f->v->stage > STAGE_ast && f->v->diag.reason == REASON_assertion_failed && f->sizes.full_size_path.n;
 }
 
-/* --- other sizes -------------------------------------------------------------------------- */
-
-/* Settles on *size if the search passed. A runner that was lost in the search is not held against
- * the candidate: its first failure stands. */
-static enum step settle_found(struct funnel *f, enum step search, enum size_kind kind, const int64_t *size,
-			      struct test_sizes *out)
-{
-	f->lost = LOST_NOT;
-	return search == STEP_PASSED ? sized_cache_settle(f, kind, size, out) : search;
-}
-
-/* Are there other sizes at all? */
-static int may_change(const struct funnel *f)
-{
-	return f->t->sized_tasks->k.known > 0 && f->sizes.kind != SIZE_FULL;
-}
-
-/* The same for a search that needs the path of the candidate at full size. */
-static int may_search(const struct funnel *f)
-{
-	return may_change(f) && f->sizes.full_size_path.n;
-}
-
-/* Sizes with less than half the work. The candidate gets no more fuel there than at first. */
-static enum step smaller(struct funnel *f, size_t i, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	enum step step;
-
-	(void)i;
-	f->slow = 1;
-	if (!may_search(f))
-		return STEP_FAILED;
-	step = test_sizes_descend(f, &f->sizes.full_size_path, SIZE_WORK_FIRST / 64, MODULUS_BATCH, size);
-	if (step == STEP_PASSED && size_model_work(f->t, size) * 2.0 > size_model_work(f->t, f->sizes.size))
-		return STEP_FAILED;
-	return settle_found(f, step, f->sizes.kind, size, out);
-}
-
-/* The same sizes with the fuel that the candidate would have got without a limit on the first try. */
-static enum step same(struct funnel *f, size_t i, struct test_sizes *out)
-{
-	(void)i;
-	f->slow = 0;
-	*out = f->sizes;
-	return STEP_PASSED;
-}
-
-/* The larger sizes depend only on the reference (size_learn), so no dry run of the candidate is
- * needed. */
-static enum step larger(struct funnel *f, size_t i, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	int all_same = 1;
-
-	(void)i;
-	if (!may_change(f))
-		return STEP_FAILED;
-	for (size_t k = 0; k < f->t->image.n_all; k++) {
-		size[k] = MAX(f->t->sized_tasks->k.larger[k], f->sizes.size[k]);
-		all_same &= size[k] == f->sizes.size[k];
-	}
-	if (all_same || size_model_work(f->t, size) > SIZE_WORK_MOST)
-		return STEP_FAILED;
-	return sized_cache_settle(f, f->sizes.kind, size, out);
-}
-
-/* Full size itself, if a run there is cheap. Example: a grid of 256 instances of 1024 elements, written
- * as a number, is exact for 64 x 4096 elements only. */
-static enum step full(struct funnel *f, size_t i, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-
-	(void)i;
-	size_model_full(f->t, size);
-	if (!may_change(f) || size_model_work(f->t, size) > SIZE_WORK_MOST / 16)
-		return STEP_FAILED;
-	return sized_cache_settle(f, SIZE_FULL, size, out);
-}
-
-/* The path of full size with launches that are marked by the names of kernels. */
-static enum step path_by_name(struct funnel *f, struct host_path *path)
-{
-	struct trial_result dropped = TRIAL_RESULT_INIT;
-	int64_t size[TASK_SIZES];
-	enum step step;
-
-	f->orders.n = 0;
-	size_model_full(f->t, size);
-	test_sizes_order(f, DRY_RUN_CANDIDATE, size);
-	step = attempt_ask(f, &dropped);
-	if (step == STEP_PASSED)
-		step = test_sizes_take(f, 0);
-	*path = f->report.path;
-	return step;
-}
-
-/* Example: a grouped product whose groups have 8 blocks of 128 rows is exact if 1024 divides the rows.
- * The rows stay at 1024 + full % 1024, and the other sizes are lowered. A kernel that has sizes as
- * constants is recognised by its name. */
-static enum step aligned(struct funnel *f, size_t i, struct test_sizes *out)
-{
-	struct host_path path = f->sizes.full_size_path;
-	int64_t size[TASK_SIZES], floors[TASK_SIZES] = { 0 };
-	enum step step = STEP_PASSED;
-
-	if (!may_search(f) || f->sizes.size[i] >= size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER))
-		return STEP_FAILED;
-	floors[i] = size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER);
-	f->by_name = f->sizes.kind == SIZE_SAMPLED;
-	if (f->by_name)
-		step = path_by_name(f, &path);
-	if (step == STEP_PASSED)
-		step = test_sizes_descend_above(f, &path, floors, size);
-	f->by_name = 0;
-	return settle_found(f, step, f->sizes.kind, size, out);
-}
-
-/* Sizes on the path of full size if asserts are passed over; else the same sizes again. */
-static enum step unasserted(struct funnel *f, size_t i, struct test_sizes *out)
-{
-	int64_t size[TASK_SIZES];
-	enum step step;
-
-	(void)i;
-	f->skip_asserts = 1;
-	*out = f->sizes;
-	if (!may_search(f))
-		return STEP_FAILED;
-	step = test_sizes_descend_far(f, &f->sizes.full_size_path, MODULUS_MODEL, size);
-	return step == STEP_FAILED ? STEP_PASSED : settle_found(f, step, SIZE_SHRUNK, size, out);
-}
-
-/* --- the table ---------------------------------------------------------------------------- */
-
 /* The retries, in this order, as long as the candidate fails:
  * - A candidate that takes too long runs at smaller sizes; without smaller sizes it gets more time.
  * - A kernel may be written for multiples of its blocks: larger sizes.
@@ -182,18 +44,11 @@ static enum step unasserted(struct funnel *f, size_t i, struct test_sizes *out)
  *   passed over at smaller sizes. */
 static const struct retry {
 	int (*when)(const struct funnel *f);
-	/* Finds other sizes than f->sizes. Fails if there are none, or if they are too much work. The
-	 * runner has the base task. */
-	enum step (*find)(struct funnel *f, size_t i, struct test_sizes *out);
-	int each;                           /* it is tried for each size i */
-	int chosen;                         /* only at chosen sizes: the base task has nothing new to say */
+	enum retry_sizes_change change;
 } retries[] = {
-	{ .when = took_too_long, .find = smaller },
-	{ .when = took_too_long, .find = same },
-	{ .when = failed_after_ast, .find = larger },
-	{ .when = misses_a_multiple, .find = full, .chosen = 1 },
-	{ .when = misses_a_multiple, .find = aligned, .each = 1, .chosen = 1 },
-	{ .when = asserts_size, .find = unasserted, .chosen = 1 },
+	{ took_too_long, RETRY_SMALLER }, { took_too_long, RETRY_SAME },
+	{ failed_after_ast, RETRY_LARGER }, { misses_a_multiple, RETRY_ALIGNED },
+	{ asserts_size, RETRY_UNASSERTED },
 };
 
 /* --- judging again ------------------------------------------------------------------------ */
@@ -236,16 +91,21 @@ static enum step judge_again(struct funnel *f, const struct test_sizes *c)
 }
 
 /* Fails as well if there are no such sizes. */
-static enum step retry(struct funnel *f, const struct retry *r, size_t i)
+static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t i)
 {
 	struct test_sizes other;
 	enum step step = funnel_switch_task(f, f->base);
 
+	/* At the same sizes the candidate now gets the fuel that it would have got without a limit
+	 * on the first try. */
+	f->slow = change == RETRY_SMALLER || (f->slow && change != RETRY_SAME);
+	f->skip_asserts = change == RETRY_UNASSERTED;
 	if (step == STEP_PASSED)
-		step = r->find(f, i, &other);
+		step = retry_sizes_find(f, &f->sizes, change, i, &other);
 	if (step != STEP_PASSED)
 		return step;
-	return r->chosen && !other.t->is_fixed ? STEP_FAILED : judge_again(f, &other);
+	/* The base task itself was the fall-back already: it has nothing new to say. */
+	return !other.t->is_fixed && change >= RETRY_ALIGNED ? STEP_FAILED : judge_again(f, &other);
 }
 
 /* The conditions look at the verdict of the last retry, so one retry can lead to another: a
@@ -255,11 +115,10 @@ enum step funnel_retry(struct funnel *f)
 	enum step step = STEP_FAILED;
 
 	for (size_t k = 0; k < COUNT_OF(retries); k++) {
-		const struct retry *r = &retries[k];
-		size_t tries = r->each ? f->base->image.n_all : 1;
+		size_t tries = retries[k].change == RETRY_ALIGNED ? f->base->image.n_all + 1 : 1;
 
-		for (size_t i = 0; i < tries && step == STEP_FAILED && f->lost == LOST_NOT && r->when(f); i++)
-			step = retry(f, r, i);
+		for (size_t i = 0; i < tries && step == STEP_FAILED && f->lost == LOST_NOT && retries[k].when(f); i++)
+			step = retry(f, retries[k].change, i);
 	}
 	return step;
 }

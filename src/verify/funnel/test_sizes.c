@@ -46,7 +46,81 @@ static enum step ask(struct funnel *f)
 	return attempt_ask(f, &dropped);
 }
 
-/* --- descending --------------------------------------------------------------------------- */
+/* --- from below: climb -------------------------------------------------------------------- */
+
+/* Larger sizes to try, and how many marks of full size are missing there. */
+struct raised {
+	int64_t size[TASK_SIZES];
+	int left;
+};
+
+enum { RAISED_MOST = 3 + 2 * TASK_SIZES };
+
+/* Makes a dry run at each of the raised sizes. If the candidate fails there, all marks are missing.
+ * Returns STEP_FAILED if the runner is lost. */
+static enum step try_raised(struct funnel *f, const struct host_path *full, struct raised *r, int n)
+{
+	enum step step;
+
+	f->orders.n = 0;
+	for (int i = 0; i < n; i++)
+		test_sizes_order(f, DRY_RUN_CANDIDATE, r[i].size);
+	step = ask(f);
+	for (int i = 0; i < n && step == STEP_PASSED; i++) {
+		enum step run = test_sizes_take(f, i);
+
+		if (run == STEP_BROKE)
+			return STEP_BROKE;
+		r[i].left = run == STEP_FAILED ? full->n + 1 : path_lacking(full, &f->report.path);
+	}
+	return step;
+}
+
+/* Lists larger sizes to try: first all sizes raised together, in three steps; then each size by
+ * itself, larger and at full size. Returns their number. */
+static int raise_sizes(const struct task *t, const int64_t *from, struct raised *out)
+{
+	static const int64_t moduli[] = { 512, 1024, 4096 };
+	int n = 0;
+
+	for (size_t k = 0; k < COUNT_OF(moduli); k++, n++) {
+		for (size_t i = 0; i < t->image.n_all; i++)
+			out[n].size[i] = MAX(from[i], size_model_shrink(t->image.size[i].full, moduli[k]));
+		size_model_keep_apart(t, SIZE_WORK_MOST / 32.0, out[n].size);
+	}
+	for (size_t i = 0; i < t->image.n_all; i++)
+		for (int k = 0; k < 2 && from[i] < t->image.size[i].full; k++, n++) {
+			int64_t full = t->image.size[i].full;
+
+			memcpy(out[n].size, from, t->image.n_all * sizeof *from);
+			out[n].size[i] = k ? full : MAX(from[i], size_model_shrink(full, MODULUS_LARGER));
+		}
+	return n;
+}
+
+/* Raises *size to the sizes at which the fewest marks are missing, and among those to the least
+ * work. Sizes at which marks are missing must be cheap, unless the candidate has not run at any
+ * sizes so far. Fails if marks are still missing, or if the runner is lost. */
+static enum step climb(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
+{
+	const struct task *t = f->t;
+	struct raised r[RAISED_MOST];
+	int n = raise_sizes(t, size, r);
+	enum step step = try_raised(f, full, r, n);
+
+	for (int i = 0; i < n && step == STEP_PASSED; i++) {
+		double work = size_model_work(t, r[i].size);
+		double most = r[i].left && lack <= full->n ? SIZE_WORK_MOST / 8 : SIZE_WORK_MOST;
+
+		if (r[i].left > lack || work > most || (r[i].left == lack && work >= size_model_work(t, size)))
+			continue;
+		lack = r[i].left;
+		memcpy(size, r[i].size, t->image.n_all * sizeof *size);
+	}
+	return step != STEP_PASSED ? step : lack > 0 ? STEP_FAILED : STEP_PASSED;
+}
+
+/* --- from above: descend ------------------------------------------------------------------ */
 
 /* How far one descent may go. */
 struct descent {
@@ -187,22 +261,31 @@ enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path,
 
 /* --- the search --------------------------------------------------------------------------- */
 
-/* Searches below full size, but not below the first sizes. Fails if no affordable sizes meet every mark,
- * or if the runner is lost. */
-static enum step cover(struct funnel *f, const struct host_path *full, int64_t *size)
+/* Searches from below. If that fails or is expensive, it also searches from above and takes the
+ * cheaper sizes. Fails if no affordable sizes meet every mark (*size meets most of them), or if the
+ * runner is lost. */
+static enum step cover(struct funnel *f, const struct host_path *full, int lack, int64_t *size)
 {
 	const struct descent d = { .full = full, .limit = SIZE_WORK_FIRST, .least = MODULUS_MODEL,
 				   .from = f->t->sized_tasks->k.first };
 	int64_t low[TASK_SIZES];
-	enum step step = descend(f, &d, low);
+	enum step up = climb(f, full, lack, size), down;
 
+	if (up == STEP_BROKE || f->lost != LOST_NOT)
+		return up;
+	if (up == STEP_PASSED && size_model_work(f->t, size) <= 16.0 * SIZE_WORK_FIRST)
+		return up;
+	down = descend(f, &d, low);
 	/* A batch below that of the first sizes, and twice the work, are better than another
 	 * path. */
-	if (step == STEP_FAILED && f->lost == LOST_NOT)
-		step = test_sizes_descend_far(f, full, MODULUS_BATCH, low);
-	if (step == STEP_PASSED)
-		memcpy(size, low, sizeof low);
-	return step;
+	if (down == STEP_FAILED && up == STEP_FAILED && f->lost == LOST_NOT)
+		down = test_sizes_descend_far(f, full, MODULUS_BATCH, low);
+	if (down == STEP_BROKE)
+		return STEP_BROKE;
+	if (down == STEP_FAILED || (up == STEP_PASSED && size_model_work(f->t, low) >= size_model_work(f->t, size)))
+		return up;
+	memcpy(size, low, sizeof low);
+	return STEP_PASSED;
 }
 
 /* The candidate failed in the dry run at full size. The failure is its verdict if it does not
@@ -257,13 +340,14 @@ static enum step search(struct funnel *f, struct test_sizes *out)
 	const struct host_path *full = &out->full_size_path;
 	int64_t size[TASK_SIZES];
 	enum step step;
+	int lack;
 
 	memcpy(size, f->t->sized_tasks->k.first, sizeof size);
 	step = test_sizes_take(f, 1);
 	if (step == STEP_BROKE)
 		return STEP_BROKE;
-	if (step == STEP_FAILED || path_lacking(full, &f->report.path))
-		step = cover(f, full, size);
+	lack = step == STEP_FAILED ? full->n + 1 : path_lacking(full, &f->report.path);
+	step = lack ? cover(f, full, lack, size) : STEP_PASSED;
 	f->lost = LOST_NOT;
 	if (step == STEP_BROKE)
 		return STEP_BROKE;

@@ -2,8 +2,8 @@
  *
  * A path is a set of marks that a dry run of the candidate collects (dry_run.h): one for each
  * outcome of a comparison of sizes, one for each kernel as it is compiled. The candidate must meet
- * every mark of full size at the test sizes. If no affordable sizes do that, the first sizes of the task
- * are taken, and the verdict says so (SIZE_SAMPLED). */
+ * every mark of full size at the test sizes. If no affordable sizes do that, those are taken that
+ * meet the most marks, and the verdict says so (SIZE_SAMPLED). */
 #ifndef VERIFY_FUNNEL_TEST_SIZES_H
 #define VERIFY_FUNNEL_TEST_SIZES_H
 

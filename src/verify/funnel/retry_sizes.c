@@ -1,0 +1,141 @@
+/* Other test sizes for a failed candidate: see retry_sizes.h. */
+#include "verify/funnel/retry_sizes.h"
+
+#include "base/mem.h"
+#include "verify/funnel/size_model.h"
+#include "verify/funnel/sized_cache.h"
+#include "verify/funnel/test_sizes.h"
+
+/* Settles on *size if the search passed. A runner that was lost in the search is not held against
+ * the candidate: its first failure stands. */
+static enum step settle_found(struct funnel *f, enum step search, const int64_t *size, const struct test_sizes *c,
+			      struct test_sizes *out)
+{
+	f->lost = LOST_NOT;
+	return search == STEP_PASSED ? sized_cache_settle(f, c->kind, size, out) : search;
+}
+
+/* Are there other sizes at all? */
+static int may_change(const struct funnel *f, const struct test_sizes *c)
+{
+	return f->t->sized_tasks->k.known > 0 && c->kind != SIZE_FULL;
+}
+
+/* The same for a search that needs the path of the candidate at full size. */
+static int may_search(const struct funnel *f, const struct test_sizes *c)
+{
+	return may_change(f, c) && c->full_size_path.n;
+}
+
+/* Sizes with less than half the work. */
+static enum step smaller(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+	enum step step;
+
+	if (!may_search(f, c))
+		return STEP_FAILED;
+	step = test_sizes_descend(f, &c->full_size_path, SIZE_WORK_FIRST / 64, MODULUS_BATCH, size);
+	if (step == STEP_PASSED && size_model_work(f->t, size) * 2.0 > size_model_work(f->t, c->size))
+		return STEP_FAILED;
+	return settle_found(f, step, size, c, out);
+}
+
+/* Full size itself, if a run there is cheap. Example: a grid of 256 instances of 1024 elements, written
+ * as a number, is exact for 64 x 4096 elements only. */
+static enum step all_full(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+
+	size_model_full(f->t, size);
+	if (!may_change(f, c) || size_model_work(f->t, size) > SIZE_WORK_MOST / 16)
+		return STEP_FAILED;
+	return sized_cache_settle(f, SIZE_FULL, size, out);
+}
+
+/* The path of full size with launches that are marked by the names of kernels. */
+static enum step path_by_name(struct funnel *f, struct host_path *path)
+{
+	struct trial_result dropped = TRIAL_RESULT_INIT;
+	int64_t size[TASK_SIZES];
+	enum step step;
+
+	f->orders.n = 0;
+	size_model_full(f->t, size);
+	test_sizes_order(f, DRY_RUN_CANDIDATE, size);
+	step = attempt_ask(f, &dropped);
+	if (step == STEP_PASSED)
+		step = test_sizes_take(f, 0);
+	*path = f->report.path;
+	return step;
+}
+
+/* Example: a grouped product whose groups have 8 blocks of 128 rows is exact if 1024 divides the rows.
+ * The rows stay at 1024 + full % 1024, and the other sizes are lowered. A kernel that has sizes as
+ * constants is recognised by its name. */
+static enum step aligned(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
+{
+	struct host_path path = c->full_size_path;
+	int64_t size[TASK_SIZES], floors[TASK_SIZES] = { 0 };
+	enum step step = STEP_PASSED;
+
+	if (!may_search(f, c) || c->size[i] >= size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER))
+		return STEP_FAILED;
+	floors[i] = size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER);
+	f->by_name = c->kind == SIZE_SAMPLED;
+	if (f->by_name)
+		step = path_by_name(f, &path);
+	if (step == STEP_PASSED)
+		step = test_sizes_descend_above(f, &path, floors, size);
+	f->by_name = 0;
+	return settle_found(f, step, size, c, out);
+}
+
+/* Sizes on the path of full size if asserts are passed over; else the same sizes again. */
+static enum step unasserted(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
+{
+	struct test_sizes found = *c;
+	int64_t size[TASK_SIZES];
+	enum step step;
+
+	*out = *c;
+	if (!may_search(f, c))
+		return STEP_FAILED;
+	step = test_sizes_descend_far(f, &c->full_size_path, MODULUS_MODEL, size);
+	if (step == STEP_FAILED)
+		return STEP_PASSED;
+	found.kind = SIZE_SHRUNK;
+	return settle_found(f, step, size, &found, out);
+}
+
+/* The larger sizes depend only on the reference (size_learn), so no dry run of the candidate is
+ * needed. */
+static enum step larger(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+	int same = 1;
+
+	if (!may_change(f, c))
+		return STEP_FAILED;
+	for (size_t i = 0; i < f->t->image.n_all; i++) {
+		size[i] = MAX(f->t->sized_tasks->k.larger[i], c->size[i]);
+		same &= size[i] == c->size[i];
+	}
+	if (same || size_model_work(f->t, size) > SIZE_WORK_MOST)
+		return STEP_FAILED;
+	return sized_cache_settle(f, c->kind, size, out);
+}
+
+/* The same sizes again need no search: the retry gives the candidate more fuel there. */
+enum step retry_sizes_find(struct funnel *f, const struct test_sizes *c, enum retry_sizes_change change, size_t i,
+			   struct test_sizes *out)
+{
+	switch (change) {
+	case RETRY_SMALLER: return smaller(f, c, out);
+	case RETRY_SAME: *out = *c; return STEP_PASSED;
+	case RETRY_LARGER: return larger(f, c, out);
+	case RETRY_ALIGNED: return i ? aligned(f, c, i - 1, out) : all_full(f, c, out);
+	case RETRY_UNASSERTED: return unasserted(f, c, out);
+	}
+	return STEP_FAILED;
+}
