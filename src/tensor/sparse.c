@@ -220,19 +220,6 @@ int64_t sparse_map_index(const struct sparse_map *m, int64_t i, int64_t n, int64
 	return m->spread ? sparse_index(i, smaller, m->spread) : sparse_fold(i, n, smaller, m->periods);
 }
 
-int64_t sparse_map_element(const struct sparse_map *m, int64_t i, int ndim, const int64_t *shape,
-			   const int64_t *smaller)
-{
-	int64_t at = 0, step = 1;
-
-	for (int d = ndim - 1; d >= 0; d--) {
-		at += sparse_map_index(m, i % shape[d], shape[d], smaller[d]) * step;
-		i /= shape[d];
-		step *= smaller[d];
-	}
-	return at;
-}
-
 /* t must be all of its storage; the other tensor has the same dtype and rank, and fewer elements
  * along some dimensions. */
 int sparse_goes_with(const struct tensor *t, const struct tensor *from, const struct sparse_map *m)

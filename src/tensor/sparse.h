@@ -37,10 +37,6 @@ int64_t sparse_fold(int64_t i, int64_t n, int64_t smaller, int64_t periods);
 /* Whether a dimension of n indices maps to one of `smaller`, and where its index i does. */
 int sparse_map_fits(const struct sparse_map *m, int64_t n, int64_t smaller);
 int64_t sparse_map_index(const struct sparse_map *m, int64_t i, int64_t n, int64_t smaller);
-/* The element of a smaller tensor that element i of a larger one maps to, both in row-major order.
- * Example: with 16 rows for 4096, row 1000 has the contents of one of the 16. */
-int64_t sparse_map_element(const struct sparse_map *m, int64_t i, int ndim, const int64_t *shape,
-			   const int64_t *smaller);
 /* The contents of a smaller tensor, which must outlive the storage. They are unknown if the shapes
  * do not fit, or if the tensor is not all of its storage in order. */
 int sparse_few(const struct tensor *t, const struct tensor *from, const struct sparse_map *m);

@@ -8,13 +8,13 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "host/estimate.h"
 #include "host/host.h"
-#include "host/op_speed.h"
 #include "interp/bind.h"
 #include "num/num.h"
 #include "tile/estimate/resource.h"
 #include "tile/estimate/speed.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/op_speed.h"
 
 struct job {
 	struct tile_engine *engine;

@@ -12,11 +12,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "host/estimate.h"
 #include "host/host.h"
-#include "host/op_speed.h"
 #include "num/num.h"
 #include "tile/estimate/speed.h"
+#include "verify/candidate/estimate.h"
+#include "verify/candidate/op_speed.h"
 
 /* --- a program that is followed ----------------------------------------------------------------------------- */
 

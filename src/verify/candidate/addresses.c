@@ -7,20 +7,17 @@
 #include "tensor/sparse.h"
 #include "verify/candidate/result_form.h"
 
-/* Starts a call without launches. */
 void addresses_open(struct addresses *a)
 {
 	*a = (struct addresses){ .open = 0 };
 	slice_init(&a->slice);
 }
 
-/* Reports hold numbers, so that the sets can go. */
 void addresses_close(struct addresses *a)
 {
 	slice_release(&a->slice);
 }
 
-/* Registers the next input. */
 static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
 {
 	(void)name;
@@ -28,7 +25,6 @@ static int note_input(void *ctx, struct str name, struct tensor_obj *obj)
 	return 0;
 }
 
-/* Inputs are numbered in the order of the call's arguments. */
 void addresses_inputs(struct addresses *a, struct host *h, struct val inputs)
 {
 	host_tensors(h, inputs, note_input, &a->reads);
@@ -57,7 +53,6 @@ static void note_reads(struct addresses *a)
 	a->by_contents += contents;
 }
 
-/* Reads count only for launches whose accesses are all in bounds. */
 int addresses_launch(struct addresses *a, const struct tile_code *code, const struct tile_launch *l, struct diag *d,
 		     struct err *e)
 {
@@ -68,7 +63,6 @@ int addresses_launch(struct addresses *a, const struct tile_code *code, const st
 	return rc;
 }
 
-/* Launches whose reads are not decided count as reads of everything. */
 void addresses_tell(const struct addresses *a, struct run_addresses *out, struct run_reads *reads)
 {
 	*out = (struct run_addresses){ .launches = a->slice.launches, .open = a->open,
@@ -76,7 +70,6 @@ void addresses_tell(const struct addresses *a, struct run_addresses *out, struct
 	reads_tell(&a->reads, a->slice.launches, reads);
 }
 
-/* Example: of a triangle in a result of 8 x 8, 28 elements are blank. */
 int64_t addresses_blank(const struct slice_call *s, const struct tensor *t, int64_t *reached)
 {
 	struct slice_memory *m = s ? slice_find(s, t->st->id) : NULL;
@@ -155,7 +148,6 @@ static int find_gap(void *ctx, struct str name, struct tensor_obj *obj)
 	return 1;
 }
 
-/* Names the first result with a gap. */
 int addresses_gap(const struct addresses *a, struct host *h, struct val result, struct diag *d)
 {
 	struct gap g = { .s = &a->slice, .d = d };

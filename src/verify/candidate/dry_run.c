@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "host/estimate.h"
 #include "num/num.h"
-#include "tile/code/trip_count.h"
 #include "tile/code/value_kinds.h"
+#include "tile/code/trip_count.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/compute_guard.h"
+#include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/launch_plan.h"
 #include "verify/candidate/launcher.h"
@@ -60,20 +60,22 @@ static void note_kind(void *ctx, int insn, int kind)
 
 /* Marks are a hash with eight zero bits at the end. Bits 2, 3, 4 of the low byte say that the grid
  * has more than one instance along axis 0, 1, 2. */
-int dry_run_launch(struct host_path *path, int by_name, const struct tile_code *code, uint64_t of_code,
-		   const struct tile_launch *l, struct err *e)
+int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
+		   uint64_t of_code, const struct tile_launch *l, struct err *e)
 {
-	uint64_t mark = by_name ? hash_xxh64(l->fn->name.p, l->fn->name.n, 0) & ~(uint64_t)0xff : of_code;
+	uint64_t mark = marks == MARKS_NAMES ? hash_xxh64(l->fn->name.p, l->fn->name.n, 0) & ~(uint64_t)0xff : of_code;
 	struct noted noted = { .path = path, .mark = mark };
 
 	host_path_mark(path, mark);
 	for (int i = 0; i < 3; i++)
 		if (l->grid[i] > 1)
 			host_path_mark(path, mark | (uint64_t)(i + 2));
+	if (marks == MARKS_GRIDS)
+		host_path_mark(path, hash_xxh64(l->grid, sizeof l->grid, mark) & ~(uint64_t)0xff);
 	if (tile_trip_counts(code, l, note_loop, &noted, e))
 		return -1;
 	/* If only the kernel's name is compared, the numbers of instructions mean nothing. */
-	return by_name ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
+	return marks == MARKS_NAMES ? 0 : tile_value_kinds(code, l, note_kind, &noted, e);
 }
 
 /* The reference's products that count as tf32 in its estimate: on PyTorch's side the option
@@ -260,7 +262,7 @@ static int call(struct dry_call *f, struct err *e)
 
 	f->launch->tune = f->o->estimate;
 	f->launch->config = f->o->plan ? f->o->config : f->launch->config;
-	f->launch->by_name = f->o->by_name;
+	f->launch->marks = (enum path_marks)f->o->marks;
 	rc = world_renew(f->w, &drawn, RUN_OWN, e);
 	if (!rc)
 		rc = world_draw(f->w, &drawn, 1, &inputs, e);

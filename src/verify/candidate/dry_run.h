@@ -34,9 +34,8 @@ int dry_run_reference(struct judge *j, const struct program *reference, const st
 /* The mark of a kernel's compiled code. Returns 0 on success, -1 on failure (*e). */
 int dry_run_code(const struct tile_code *code, uint64_t *mark, struct err *e);
 /* Adds the marks of a launch to the path: that it was launched, which grid axes have more than one
- * instance, which of its loops have more than one iteration. `by_name`: the kernel's name replaces
- * its code, since sizes may be constants in the code. */
-int dry_run_launch(struct host_path *path, int by_name, const struct tile_code *code, uint64_t of_code,
-		   const struct tile_launch *l, struct err *e);
+ * instance, which of its loops have more than one iteration. */
+int dry_run_launch(struct host_path *path, enum path_marks marks, const struct tile_code *code,
+		   uint64_t of_code, const struct tile_launch *l, struct err *e);
 
 #endif

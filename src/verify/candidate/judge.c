@@ -54,7 +54,6 @@ struct judge *judge_new(const struct judge_options *o, struct err *e)
 	return j;
 }
 
-/* Store, link and watcher are the caller's. */
 void judge_free(struct judge *j)
 {
 	if (!j)

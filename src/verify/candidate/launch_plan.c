@@ -40,7 +40,6 @@ static void give_up(struct launch_plan *p, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Bytes as text: { 1, 255 } is "01ff". */
 static void put_hex(struct jw *w, const char *key, const unsigned char *v, size_t n)
 {
 	struct buf text = BUF_INIT;
@@ -52,7 +51,6 @@ static void put_hex(struct jw *w, const char *key, const unsigned char *v, size_
 	buf_release(&text);
 }
 
-/* A list of integers. */
 static void put_sizes(struct jw *w, const char *key, const int64_t *v, int n)
 {
 	jw_key(w, key);
@@ -217,7 +215,6 @@ static int kernel_of(struct launch_plan *p, const struct tile_launch *l)
 	return m ? (int)m->val.i64 - 1 : -1;
 }
 
-/* A float with all of its digits; Python reads the names of the special values. */
 static void put_float(char *text, size_t n, double v)
 {
 	if (isfinite(v))
@@ -320,7 +317,6 @@ static int is_known(const struct tensor *t)
 
 static int put_value(struct launch_plan *p, struct jw *w, const struct val *v);
 
-/* A sequence with its kind as the key: {"tuple": [...]}. Returns -1 if a member cannot be written. */
 static int put_items(struct launch_plan *p, struct jw *w, const char *key, const struct val *v)
 {
 	jw_begin(w, '{');

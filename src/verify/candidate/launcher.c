@@ -7,10 +7,10 @@
 #include "verify/candidate/launcher.h"
 
 #include "base/mem.h"
-#include "host/estimate.h"
 #include "tile/estimate/resource.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/dry_run.h"
+#include "verify/candidate/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/launch_plan.h"
 #include "verify/candidate/sample.h"
@@ -279,7 +279,7 @@ static int note_launch(struct launcher *c, const struct tile_code *code, const s
 			return -1;
 		c->marked[i].code = code;
 	}
-	return dry_run_launch(c->path, c->by_name, code, c->marked[i].mark, l, e);
+	return dry_run_launch(c->path, c->marks, code, c->marked[i].mark, l, e);
 }
 
 /* The steps of one launch, in the order that the head of this file gives. A configuration that an

@@ -31,7 +31,7 @@ struct launcher {
 	struct tile_cost cost;
 	struct diag diag;              /* why */
 	struct host_path *path;        /* a dry run: launches become marks of this path; NULL: they are run */
-	int by_name;                   /* of kernels by their names: dry_run_launch */
+	enum path_marks marks;
 	/* marks of kernels, by the address of their code: printing a long kernel takes long */
 	struct { const struct tile_code *code; uint64_t mark; } marked[LAUNCHER_MARKS];
 	unsigned next_mark;

@@ -7,12 +7,12 @@
 #ifndef VERIFY_CANDIDATE_SHMEM_H
 #define VERIFY_CANDIDATE_SHMEM_H
 
-#include "interp/work_kinds.h"
 #include "tensor/sparse.h"
 #include "tile/code/compared.h"
 #include "tile/estimate/speed_note.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/result_form.h"
+#include "verify/candidate/work_kinds.h"
 #include "verify/candidate/world.h"
 
 enum {
@@ -35,6 +35,11 @@ enum dry_run { DRY_RUN_NOT, DRY_RUN_CANDIDATE, DRY_RUN_REFERENCE };
  * test. */
 enum constant { CONSTANT_NOT, CONSTANT_SOME, CONSTANT_ALL };
 
+/* The contribution of a launch to the path of a dry run. MARKS_CODE: its compiled code, and the
+ * loops and grid axes that have more than one iteration. MARKS_GRIDS: also the number of instances.
+ * MARKS_NAMES: the kernel's name instead of its code, since sizes may be constants in the code. */
+enum path_marks { MARKS_CODE, MARKS_GRIDS, MARKS_NAMES };
+
 /* The tensors of the candidate's model that hold a weight transposed: weights_note_transposed. */
 struct run_transposed {
 	int known;
@@ -53,7 +58,7 @@ struct run_order {
 	enum dry_run dry_run;
 	/* for dry runs: */
 	int64_t size[TASK_SIZES];     /* of each size of the task */
-	int by_name;                  /* launches are marked by their kernels' names: dry_run_launch */
+	int marks;                    /* enum path_marks */
 	uint64_t sample;              /* seed of the choice of instances that are run; 0: none is */
 	int64_t launches;             /* of a run at the test sizes */
 	struct sparse_map map;        /* from indices at full size to those of the reduced task */

@@ -10,6 +10,10 @@
 #include "base/mem.h"
 #include "verify/task/dump.h"
 
+/* A worst value within this share of the expected one looks like an approximation, not like another
+ * function. */
+static const double near_share = 0.03;
+
 /* The link takes the text from shared memory. The runner parses it while this process continues. */
 enum step funnel_start(struct funnel *f)
 {
@@ -197,6 +201,8 @@ static enum step fail_comparison(struct funnel *f, const struct trial *tr, const
 {
 	char shape[96];
 
+	f->unexplained = !comparison_is_tf32(&task_expectation(f->t, tr)->expected, c);
+	f->near = fabs(c->got - c->expected) <= near_share * fabs(c->expected);
 	trial_shape_text(tr, shape, sizeof shape);
 	snprintf(r->explain, sizeof r->explain, "input set '%s' (%s): %s", trial_name(tr->kind), shape, c->text);
 	r->compared = 1;

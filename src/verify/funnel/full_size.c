@@ -47,8 +47,26 @@ static void order_reduced(struct funnel *f, int trial)
 
 /* --- parts of results --------------------------------------------------------------------- */
 
-/* Gathers the expected values at the indices of the part into a result of one dimension. The expected
- * result is reduced along independent axes. Returns 0 on success, -1 on failure (*e). */
+/* The element of the expected result that belongs to an element of the part. The expected result is
+ * reduced along independent axes. Example: with 16 rows for 4096, row 1000 has the contents of one
+ * of the 16 rows. */
+static int64_t reduced_index(const struct sparse_map *map, const struct result *want, const struct run_part *p,
+			     int64_t index)
+{
+	int64_t at = 0, step = 1;
+
+	for (int d = p->ndim - 1; d >= 0; d--) {
+		int64_t i = index % p->shape[d];
+
+		index /= p->shape[d];
+		at += sparse_map_index(map, i, p->shape[d], want->shape[d]) * step;
+		step *= want->shape[d];
+	}
+	return at;
+}
+
+/* Gathers what is expected at the indices of the part into a result of one dimension. Returns 0 on
+ * success, -1 on failure (*e). */
 static int gather(const struct sparse_map *map, const struct result *want, const struct run_part *p,
 		  const int64_t *index, struct results *expected, struct err *e)
 {
@@ -65,7 +83,7 @@ static int gather(const struct sparse_map *map, const struct result *want, const
 		return err_nomem(e);
 	}
 	for (int64_t i = 0; i < p->n; i++) {
-		int64_t from = sparse_map_element(map, index[i], p->ndim, p->shape, want->shape);
+		int64_t from = reduced_index(map, want, p, index[i]);
 
 		r->v[i] = want->v[from];
 		if (r->over)

@@ -63,7 +63,9 @@ struct funnel {
 	int defined;                        /* the checked run met no lane that Triton leaves undefined */
 	int compares_integers;              /* host code or a kernel compares integers: a size branch is possible */
 	struct compared compared;           /* constants that its kernels compare values with */
-	int by_name;                        /* dry runs mark launches by the names of kernels */
+	enum path_marks marks;              /* the marks that a dry run notes for a launch */
+	int unexplained;                    /* the last wrong result is not explained by products in tf32 */
+	int near;                           /* the last wrong result is within a few percent of the expected one */
 	const struct task *buffers_task;    /* the task of the last run that left buffers unchanged, */
 	uint64_t buffers_unchanged;         /* and a hash that identifies these buffers */
 	struct run_transposed transposed;         /* transposed weights, as the last run reported them */

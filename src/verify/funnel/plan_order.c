@@ -11,7 +11,7 @@ enum { CONFIGS_MOST = 8 };
 /* Orders a dry run at full size that records the plan of the config-th configuration. */
 static void order(struct funnel *f, int config)
 {
-	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .plan = 1, .config = config,
+	struct run_order o = { .dry_run = DRY_RUN_CANDIDATE, .plan = 1, .config = config, .marks = f->marks,
 			       .transposed = f->transposed };
 
 	size_model_full(f->t, o.size);

@@ -6,6 +6,9 @@
 #include "verify/funnel/sized_cache.h"
 #include "verify/funnel/test_sizes.h"
 
+/* Literal numbers below this are windows, tile widths and the like, not sizes of the task. */
+enum { NAMED_LEAST = 32 };
+
 /* Settles on *size if the search passed. A runner that was lost in the search is not held against
  * the candidate: its first failure stands. */
 static enum step settle_found(struct funnel *f, enum step search, const int64_t *size, const struct test_sizes *c,
@@ -27,6 +30,25 @@ static int may_search(const struct funnel *f, const struct test_sizes *c)
 	return may_change(f, c) && c->full_size_path.n;
 }
 
+/* Keeps the i-th size at full size. */
+static enum step full_size(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+	enum step step = STEP_PASSED;
+
+	if (!may_change(f, c) || c->size[i] == f->t->image.size[i].full)
+		return STEP_FAILED;
+	memcpy(size, c->size, sizeof size);
+	size[i] = f->t->image.size[i].full;
+	/* If the other sizes make too much work, they are searched again, beginning at full
+	 * size. */
+	if (size_model_work(f->t, size) > SIZE_WORK_MOST && c->full_size_path.n)
+		step = test_sizes_descend(f, &c->full_size_path, 1u << i, SIZE_WORK_MOST / 8, MODULUS_MODEL, size);
+	if (size_model_work(f->t, size) > SIZE_WORK_MOST)
+		return STEP_FAILED;
+	return settle_found(f, step, size, c, out);
+}
+
 /* Sizes with less than half the work. */
 static enum step smaller(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
 {
@@ -35,9 +57,75 @@ static enum step smaller(struct funnel *f, const struct test_sizes *c, struct te
 
 	if (!may_search(f, c))
 		return STEP_FAILED;
-	step = test_sizes_descend(f, &c->full_size_path, SIZE_WORK_FIRST / 64, MODULUS_BATCH, size);
+	step = test_sizes_descend(f, &c->full_size_path, 0, SIZE_WORK_FIRST / 64, MODULUS_BATCH, size);
 	if (step == STEP_PASSED && size_model_work(f->t, size) * 2.0 > size_model_work(f->t, c->size))
 		return STEP_FAILED;
+	return settle_found(f, step, size, c, out);
+}
+
+/* A dry run at full size with other marks (f->marks), then the smallest sizes that meet them; with
+ * `floors` none below its floor. */
+static enum step lower_by_marks(struct funnel *f, const int64_t *floors, int64_t *size)
+{
+	struct trial_result dropped = TRIAL_RESULT_INIT;
+	struct host_path path;
+	enum step step;
+
+	f->orders.n = 0;
+	size_model_full(f->t, size);
+	test_sizes_order(f, DRY_RUN_CANDIDATE, size);
+	step = attempt_ask(f, &dropped);
+	if (step == STEP_PASSED)
+		step = test_sizes_take(f, 0);
+	if (step != STEP_PASSED)
+		return step;
+	path = f->report.path;
+	return floors ? test_sizes_descend_above(f, &path, floors, size) :
+		test_sizes_descend_far(f, &path, MODULUS_MODEL, size);
+}
+
+/* Searches with other marks than the code of kernels: with the grids, or with the names of kernels
+ * only. */
+static enum step other_marks(struct funnel *f, const struct test_sizes *c, enum path_marks marks,
+			     struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+	enum step step;
+
+	if (!may_search(f, c))
+		return STEP_FAILED;
+	f->marks = marks;
+	step = lower_by_marks(f, NULL, size);
+	f->marks = MARKS_CODE;
+	return settle_found(f, step, size, c, out);
+}
+
+/* A bit for each size whose full size is a literal number in the text of the candidate. */
+static unsigned named_sizes(const struct funnel *f)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < f->t->image.n_all; i++) {
+		int64_t full = f->t->image.size[i].full;
+
+		if (full >= NAMED_LEAST && size_facts_named(f->source, full))
+			set |= 1u << i;
+	}
+	return set;
+}
+
+/* Example: a kernel has `4096` in its text and a size of the task is 4096. That size stays, and
+ * the others are lowered. */
+static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
+{
+	int64_t size[TASK_SIZES];
+	unsigned all = named_sizes(f), keep = i ? 1u << (i - 1) : all;
+	enum step step;
+
+	/* A single named size was tried as all of them. */
+	if (!may_search(f, c) || !(all & keep) || (i && all == keep))
+		return STEP_FAILED;
+	step = test_sizes_descend(f, &c->full_size_path, keep, SIZE_WORK_MOST / 8, MODULUS_MODEL, size);
 	return settle_found(f, step, size, c, out);
 }
 
@@ -53,41 +141,20 @@ static enum step all_full(struct funnel *f, const struct test_sizes *c, struct t
 	return sized_cache_settle(f, SIZE_FULL, size, out);
 }
 
-/* The path of full size with launches that are marked by the names of kernels. */
-static enum step path_by_name(struct funnel *f, struct host_path *path)
-{
-	struct trial_result dropped = TRIAL_RESULT_INIT;
-	int64_t size[TASK_SIZES];
-	enum step step;
-
-	f->orders.n = 0;
-	size_model_full(f->t, size);
-	test_sizes_order(f, DRY_RUN_CANDIDATE, size);
-	step = attempt_ask(f, &dropped);
-	if (step == STEP_PASSED)
-		step = test_sizes_take(f, 0);
-	*path = f->report.path;
-	return step;
-}
-
 /* Example: a grouped product whose groups have 8 blocks of 128 rows is exact if 1024 divides the rows.
  * The rows stay at 1024 + full % 1024, and the other sizes are lowered. A kernel that has sizes as
  * constants is recognised by its name. */
 static enum step aligned(struct funnel *f, const struct test_sizes *c, size_t i, struct test_sizes *out)
 {
-	struct host_path path = c->full_size_path;
 	int64_t size[TASK_SIZES], floors[TASK_SIZES] = { 0 };
-	enum step step = STEP_PASSED;
+	enum step step;
 
 	if (!may_search(f, c) || c->size[i] >= size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER))
 		return STEP_FAILED;
 	floors[i] = size_model_shrink(f->t->image.size[i].full, MODULUS_LARGER);
-	f->by_name = c->kind == SIZE_SAMPLED;
-	if (f->by_name)
-		step = path_by_name(f, &path);
-	if (step == STEP_PASSED)
-		step = test_sizes_descend_above(f, &path, floors, size);
-	f->by_name = 0;
+	f->marks = c->kind == SIZE_SAMPLED ? MARKS_NAMES : MARKS_CODE;
+	step = lower_by_marks(f, floors, size);
+	f->marks = MARKS_CODE;
 	return settle_found(f, step, size, c, out);
 }
 
@@ -134,6 +201,10 @@ enum step retry_sizes_find(struct funnel *f, const struct test_sizes *c, enum re
 	case RETRY_SMALLER: return smaller(f, c, out);
 	case RETRY_SAME: *out = *c; return STEP_PASSED;
 	case RETRY_LARGER: return larger(f, c, out);
+	case RETRY_SAME_GRID: return other_marks(f, c, MARKS_GRIDS, out);
+	case RETRY_SAME_TRIPS: return other_marks(f, c, MARKS_NAMES, out);
+	case RETRY_NAMED: return named(f, c, i, out);
+	case RETRY_FULL_SIZE: return full_size(f, c, i, out);
 	case RETRY_ALIGNED: return i ? aligned(f, c, i - 1, out) : all_full(f, c, out);
 	case RETRY_UNASSERTED: return unasserted(f, c, out);
 	}

@@ -19,7 +19,7 @@
 void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size)
 {
 	struct run_order o = { .dry_run = what, .tune = 1, .estimate = size_model_is_full(f->t, size),
-			       .by_name = f->by_name };
+			       .marks = f->marks };
 
 	memcpy(o.size, size, f->t->image.n_all * sizeof *size);
 	attempt_order(f, &f->t->image.trial[0], &o);
@@ -125,6 +125,7 @@ static enum step climb(struct funnel *f, const struct host_path *full, int lack,
 /* How far one descent may go. */
 struct descent {
 	const struct host_path *full;       /* the marks that must be met */
+	unsigned keep;                      /* a bit for each size that stays */
 	double limit;                       /* the work that is aimed at */
 	int64_t least;                      /* the smallest modulus, where size_model_floor would stop earlier */
 	const int64_t *from;                /* no size goes below its value here; NULL: no such values */
@@ -188,12 +189,12 @@ static int is_window(const struct task *t, size_t i)
 }
 
 /* The size to lower next: the batch first, then the largest; n_all: none is left. */
-static size_t next_to_lower(const struct task *t, const int64_t *size, unsigned done)
+static size_t next_to_lower(const struct task *t, const int64_t *size, unsigned keep)
 {
 	size_t next = t->image.n_all;
 
 	for (size_t i = 0; i < t->image.n_all; i++)
-		if (!(done >> i & 1) && !is_window(t, i) && (next == t->image.n_all || (next && size[i] > size[next])))
+		if (!(keep >> i & 1) && !is_window(t, i) && (next == t->image.n_all || (next && size[i] > size[next])))
 			next = i;
 	return next;
 }
@@ -202,25 +203,25 @@ static size_t next_to_lower(const struct task *t, const int64_t *size, unsigned 
  * equals. */
 static enum step lower_sizes(struct funnel *f, const struct descent *d, int together, int64_t *size)
 {
-	unsigned done = 0;
+	unsigned keep = d->keep;
 	enum step step = STEP_PASSED;
 
 	while (step == STEP_PASSED && size_model_work(f->t, size) > d->limit) {
-		size_t next = next_to_lower(f->t, size, done);
+		size_t next = next_to_lower(f->t, size, keep);
 		unsigned equals;
 		int64_t was;
 
 		if (next == f->t->image.n_all)
 			break;
 		was = size[next];
-		equals = together ? size_model_equals(f->t, size, next) & ~done : 1u << next;
+		equals = together ? size_model_equals(f->t, size, next) & ~keep : 1u << next;
 		step = lower_size(f, d, equals, next, size);
 		/* One of the equal sizes may need its value: then only this size is lowered. */
 		if (step == STEP_PASSED && size[next] == was && equals != 1u << next) {
 			equals = 1u << next;
 			step = lower_size(f, d, equals, next, size);
 		}
-		done |= equals;
+		keep |= equals;
 	}
 	return step;
 }
@@ -237,10 +238,10 @@ static enum step descend(struct funnel *f, const struct descent *d, int64_t *siz
 	return step != STEP_PASSED ? step : size_model_work(f->t, size) > SIZE_WORK_MOST ? STEP_FAILED : STEP_PASSED;
 }
 
-enum step test_sizes_descend(struct funnel *f, const struct host_path *path, double limit, int64_t least,
-			     int64_t *size)
+enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
+			     int64_t least, int64_t *size)
 {
-	return descend(f, &(struct descent){ .full = path, .limit = limit, .least = least }, size);
+	return descend(f, &(struct descent){ .full = path, .keep = keep, .limit = limit, .least = least }, size);
 }
 
 enum step test_sizes_descend_above(struct funnel *f, const struct host_path *path, const int64_t *floors,
@@ -252,7 +253,7 @@ enum step test_sizes_descend_above(struct funnel *f, const struct host_path *pat
 
 enum step test_sizes_descend_far(struct funnel *f, const struct host_path *path, int64_t least, int64_t *size)
 {
-	enum step step = test_sizes_descend(f, path, SIZE_WORK_FIRST, least, size);
+	enum step step = test_sizes_descend(f, path, 0, SIZE_WORK_FIRST, least, size);
 
 	if (step != STEP_FAILED || f->lost != LOST_NOT)
 		return step;

@@ -22,10 +22,10 @@ void test_sizes_order(struct funnel *f, enum dry_run what, const int64_t *size);
  * why). */
 enum step test_sizes_take(struct funnel *f, int i);
 /* Lowers sizes, beginning at full size, until the work is within the limit. The candidate must
- * still meet every mark of *path, and the reference must run. Fails if the work is too much, or if
- * the runner is lost. */
-enum step test_sizes_descend(struct funnel *f, const struct host_path *path, double limit, int64_t least,
-			     int64_t *size);
+ * still meet every mark of *path, and the reference must run. Sizes whose bit is in `keep` stay.
+ * Fails if the work is too much, or if the runner is lost. */
+enum step test_sizes_descend(struct funnel *f, const struct host_path *path, unsigned keep, double limit,
+			     int64_t least, int64_t *size);
 /* The same down to SIZE_WORK_FIRST; no size goes below its floor. */
 enum step test_sizes_descend_above(struct funnel *f, const struct host_path *path, const int64_t *floors,
 				   int64_t *size);

@@ -61,7 +61,6 @@ static int read_hex(struct str text, unsigned char **out, size_t *n, struct err 
 	return text.n % 2 ? bad(e, "contents") : 0;
 }
 
-/* One storage. Contents of one value must divide it; contents in bytes must fill it. */
 static int read_memory(const struct json *j, struct launch_memory *m, struct err *e)
 {
 	static const char *const names[] = { "empty", "input", "weight", "operator", "value", "bytes" };
@@ -91,7 +90,6 @@ static int read_memory(const struct json *j, struct launch_memory *m, struct err
 	return 0;
 }
 
-/* All storages. A row that was read in part counts, so that it is released. */
 static int read_memories(struct gpu_plan *p, const struct json *list, struct err *e)
 {
 	size_t n = json_count(list);
@@ -191,7 +189,6 @@ static int read_number(struct str type, struct str text, struct launch_arg *a)
 	return 0;
 }
 
-/* An argument is a type and a number, or a pointer: ["*fp32", storage, offset in bytes]. */
 static int read_arg(const struct gpu_plan *p, const struct json *j, struct launch_arg *a, struct err *e)
 {
 	struct str type = json_str(json_at(j, 0), "");
@@ -256,7 +253,6 @@ static int check_operands(const struct gpu_plan *p, const struct json *j, int de
 	return rc;
 }
 
-/* A call of a torch operator. Only its name and its views are checked; torch checks the rest. */
 static int read_operator(struct gpu_plan *p, const struct json *j, struct launch_step *s, struct err *e)
 {
 	const struct json *out = json_get(j, "out");
@@ -272,7 +268,6 @@ static int read_operator(struct gpu_plan *p, const struct json *j, struct launch
 	return check_operands(p, json_get(j, "args"), 0, e) || check_operands(p, json_get(j, "kwargs"), 0, e) ? -1 : 0;
 }
 
-/* A launch, a call of an operator, or a copy from one view to another of the same size. */
 static int read_step(struct gpu_plan *p, const struct json *j, struct launch_step *s, struct err *e)
 {
 	const struct json *copy = json_get(j, "copy");
@@ -307,7 +302,6 @@ static int read_steps(struct gpu_plan *p, const struct json *list, struct err *e
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-/* The requests to the compiler stay text: the compile worker parses them. */
 static int read_kernels(struct gpu_plan *p, const struct json *list, struct err *e)
 {
 	size_t n = json_count(list);
@@ -327,7 +321,6 @@ static int read_kernels(struct gpu_plan *p, const struct json *list, struct err 
 	return 0;
 }
 
-/* The views that the call returned, in order. */
 static int read_results(struct gpu_plan *p, const struct json *list, struct err *e)
 {
 	size_t n = json_count(list);
@@ -343,7 +336,6 @@ static int read_results(struct gpu_plan *p, const struct json *list, struct err 
 	return 0;
 }
 
-/* A plan that is unavailable says why, and has nothing else. */
 int gpu_plan_parse(struct gpu_plan *p, struct str text, struct err *e)
 {
 	*p = (struct gpu_plan){ .json = json_parse(text, e) };

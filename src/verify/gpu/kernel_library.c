@@ -31,7 +31,6 @@ static const char digest_source[] =
 	"    h = h ^ (h >> 32)\n"
 	"    tl.atomic_add(to, tl.sum(tl.where(m, h, 0), 0))\n";
 
-/* A scalar parameter of a kernel of this library. */
 static void put_param(struct jw *w, const char *name, const char *type)
 {
 	jw_begin(w, '[');
@@ -40,7 +39,6 @@ static void put_param(struct jw *w, const char *name, const char *type)
 	jw_end(w, ']');
 }
 
-/* A pointer parameter: *fp32 for fp32. */
 static void put_pointer(struct jw *w, const char *name, enum dtype dt)
 {
 	char type[24];

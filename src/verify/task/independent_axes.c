@@ -550,8 +550,13 @@ static int has_period(const struct result *was, const struct result *more)
 		if (!sparse_map_fits(&map, more->shape[d], was->shape[d]))
 			return 0;
 	for (int64_t i = 0; i < more->n; i++) {
-		int64_t from = sparse_map_element(&map, i, was->ndim, more->shape, was->shape);
+		int64_t left = i, from = 0, step = 1;
 
+		for (int d = was->ndim - 1; d >= 0; d--) {
+			from += sparse_map_index(&map, left % more->shape[d], more->shape[d], was->shape[d]) * step;
+			left /= more->shape[d];
+			step *= was->shape[d];
+		}
 		if (!(fabs(more->v[i] - was->v[from]) <= near * (fabs(was->v[from]) + was->rms)))
 			return 0;
 	}

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "host/estimate.h"
 #include "interp/bind.h"
 #include "num/num.h"
+#include "verify/candidate/estimate.h"
 #include "verify/task/task_build.h"
 
 /* Users see the first problem only; a task with a problem judges no candidate. */

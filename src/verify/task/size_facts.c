@@ -2,6 +2,8 @@
  * each worker would repeat these; so the task cache keeps them next to the prepared tasks. */
 #include "verify/task/size_facts.h"
 
+#include <ctype.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "verify/task/prepared.h"
@@ -62,4 +64,20 @@ void size_facts_put(const struct task *t, const struct size_facts *k)
 		return;
 	key_of(t, key);
 	s->put(s->ctx, key, (struct str){ .p = (const char *)&kept, .n = sizeof kept });
+}
+
+/* "4096" is in "n = 4096" and in "(4096,", but not in "14096", "x4096" or "0.4096". */
+int size_facts_named(struct str source, int64_t number)
+{
+	for (size_t i = 0; i < source.n; i++) {
+		int64_t v = 0;
+		size_t from = i;
+
+		while (i < source.n && source.p[i] >= '0' && source.p[i] <= '9' && v < INT64_MAX / 16)
+			v = v * 10 + (source.p[i++] - '0');
+		if (i > from && v == number && (!from || (!isalnum((unsigned char)source.p[from - 1]) &&
+							  !strchr("_.", source.p[from - 1]))))
+			return 1;
+	}
+	return 0;
 }

@@ -23,5 +23,7 @@ struct size_facts {
 /* Returns 0 if *out was in the store, else 1. */
 int size_facts_get(const struct task *t, struct size_facts *out);
 void size_facts_put(const struct task *t, const struct size_facts *k);
+/* Does the source contain this number, not as a part of a name or of another number? */
+int size_facts_named(struct str source, int64_t number);
 
 #endif

@@ -6,8 +6,8 @@
 #ifndef VERIFY_TASK_TASK_H
 #define VERIFY_TASK_TASK_H
 
-#include "interp/work_kinds.h"
 #include "verify/candidate/task_image.h"
+#include "verify/candidate/work_kinds.h"
 #include "verify/verdict/compare.h"
 
 /* A reduced task whose run is much work keeps no more indices of an independent axis, and has one
