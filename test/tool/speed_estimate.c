@@ -13,8 +13,8 @@
 #include "num/num.h"
 #include "tile/estimate/resource.h"
 #include "tile/estimate/speed.h"
-#include "verify/candidate/estimate.h"
-#include "verify/candidate/op_speed.h"
+#include "host/estimate.h"
+#include "host/op_speed.h"
 
 struct job {
 	struct tile_engine *engine;

@@ -15,8 +15,8 @@
 #include "host/host.h"
 #include "num/num.h"
 #include "tile/estimate/speed.h"
-#include "verify/candidate/estimate.h"
-#include "verify/candidate/op_speed.h"
+#include "host/estimate.h"
+#include "host/op_speed.h"
 
 /* --- a program that is followed ----------------------------------------------------------------------------- */
 

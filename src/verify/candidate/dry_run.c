@@ -13,7 +13,7 @@
 #include "tile/code/trip_count.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/compute_guard.h"
-#include "verify/candidate/estimate.h"
+#include "host/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/launch_plan.h"
 #include "verify/candidate/launcher.h"

@@ -10,7 +10,7 @@
 #include "tile/estimate/resource.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/dry_run.h"
-#include "verify/candidate/estimate.h"
+#include "host/estimate.h"
 #include "verify/candidate/intermediate.h"
 #include "verify/candidate/launch_plan.h"
 #include "verify/candidate/sample.h"

@@ -14,7 +14,7 @@
 #include "host/census.h"
 #include "host/rebound.h"
 #include "interp/bind.h"
-#include "verify/candidate/estimate.h"
+#include "host/estimate.h"
 #include "verify/candidate/compute_guard.h"
 #include "verify/candidate/dry_run.h"
 #include "verify/candidate/intermediate.h"

@@ -12,7 +12,7 @@
 #include "tile/estimate/speed_note.h"
 #include "verify/candidate/addresses.h"
 #include "verify/candidate/result_form.h"
-#include "verify/candidate/work_kinds.h"
+#include "interp/work_kinds.h"
 #include "verify/candidate/world.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "interp/bind.h"
 #include "num/num.h"
-#include "verify/candidate/estimate.h"
+#include "host/estimate.h"
 #include "verify/task/task_build.h"
 
 /* Users see the first problem only; a task with a problem judges no candidate. */

@@ -7,7 +7,7 @@
 #define VERIFY_TASK_TASK_H
 
 #include "verify/candidate/task_image.h"
-#include "verify/candidate/work_kinds.h"
+#include "interp/work_kinds.h"
 #include "verify/verdict/compare.h"
 
 /* A reduced task whose run is much work keeps no more indices of an independent axis, and has one

@@ -3,8 +3,8 @@
  *
  * Example: a network calls relu 121 times and a pool once. Host code that calls relu 120 times, no pool and
  * everything else as often as the network left one relu and the pool to its kernels. */
-#ifndef VERIFY_CANDIDATE_WORK_KINDS_H
-#define VERIFY_CANDIDATE_WORK_KINDS_H
+#ifndef INTERP_WORK_KINDS_H
+#define INTERP_WORK_KINDS_H
 
 #include "interp/program.h"
 

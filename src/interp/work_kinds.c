@@ -1,5 +1,5 @@
 /* Work of torch operators by kind: see work_kinds.h. */
-#include "verify/candidate/work_kinds.h"
+#include "interp/work_kinds.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The time that an operator of PyTorch takes on a GPU, called eagerly, estimated. See
  * doc/speed.md. */
-#ifndef VERIFY_CANDIDATE_OP_SPEED_H
-#define VERIFY_CANDIDATE_OP_SPEED_H
+#ifndef HOST_OP_SPEED_H
+#define HOST_OP_SPEED_H
 
 #include "interp/program.h"
 #include "tile/estimate/gpu.h"

@@ -1,8 +1,8 @@
 /* An estimate of the time that one call of a program takes on a GPU: its kernels by
  * tile/estimate/speed.h, its torch operators by op_speed.h, and Python around them. It is never
  * mixed with measured times: a verdict that has an estimate says "model". */
-#ifndef VERIFY_CANDIDATE_ESTIMATE_H
-#define VERIFY_CANDIDATE_ESTIMATE_H
+#ifndef HOST_ESTIMATE_H
+#define HOST_ESTIMATE_H
 
 #include "host/host.h"
 #include "tile/estimate/speed_note.h"

@@ -4,7 +4,7 @@
  * whichever is longer for its kind. op_speed.def lists the kind of each operator; an operator that
  * is not listed streams through its tensors once. The constants come from tile/estimate/speed.def
  * and were fitted to measured times. */
-#include "verify/candidate/op_speed.h"
+#include "host/op_speed.h"
 
 #include <math.h>
 
@@ -297,7 +297,7 @@ struct op_row {
 
 static const struct op_row op_rows[] = {
 #define OP_SPEED(text, kind, times, kernels) { .name = text, .how = how_##kind, .passes = times, .launches = kernels },
-#include "verify/candidate/op_speed.def"
+#include "host/op_speed.def"
 #undef OP_SPEED
 };
 

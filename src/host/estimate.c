@@ -1,10 +1,10 @@
 /* Adding up the estimated time of a call: see estimate.h. The GPU's time and the host's time are
  * summed apart, since they overlap: a call takes the longer of the two. */
-#include "verify/candidate/estimate.h"
+#include "host/estimate.h"
 
 #include "base/mem.h"
+#include "host/op_speed.h"
 #include "tile/estimate/speed.h"
-#include "verify/candidate/op_speed.h"
 
 /* Seconds that no kernel takes: a bound for estimates of absurd launches. */
 static const double longest = 1e6;
