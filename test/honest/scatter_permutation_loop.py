@@ -9,8 +9,8 @@ import triton.language as tl
 @triton.jit
 def scatter_kernel(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
-    for k in range(0, tl.cdiv(n, BLOCK * 128)):
-        offs = (k * 128 + pid) * BLOCK + tl.arange(0, BLOCK)
+    for k in range(0, tl.cdiv(n, BLOCK * 1024)):
+        offs = (k * 1024 + pid) * BLOCK + tl.arange(0, BLOCK)
         mask = offs < n
         x = tl.load(x_ptr + offs, mask=mask, other=0.0)
         at = tl.load(index_ptr + offs, mask=mask, other=0)
@@ -24,5 +24,5 @@ class ModelNew(nn.Module):
     def forward(self, x, index):
         n = x.numel()
         out = torch.empty_like(x)
-        scatter_kernel[(128,)](x, index, out, n, BLOCK=1024)
+        scatter_kernel[(1024,)](x, index, out, n, BLOCK=128)
         return out
