@@ -357,7 +357,6 @@ static int note_unknown(struct slice_walk *w, const struct tile_insn *in, int me
 /* Why the operands or the path of an access have no form; SLICE_DECIDED: they have one. */
 static enum slice_answer why_unknown(const struct slice_walk *w, const struct form *address, const struct form *mask)
 {
-
 	if (w->path_answer != SLICE_DECIDED)
 		return w->path_answer;
 	if (mask && mask->kind != FORM_BOOL)

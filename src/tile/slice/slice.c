@@ -145,13 +145,6 @@ static int by_numbers(struct slice_walk *w, int64_t all)
 	return rc;
 }
 
-static int64_t add_most(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* Adds the answers of the last attempt to those of the call. */
 static void keep_answers(struct slice_walk *w)
 {
@@ -164,7 +157,7 @@ static void keep_answers(struct slice_walk *w)
 		m->now = MAX(m->now, w->memory[i].writes);
 		m->reads = MAX(m->reads, w->memory[i].reads);
 		if (w->memory[i].writes != SLICE_DECIDED)
-			m->now_most = add_most(m->now_most, w->memory[i].open_most);
+			m->now_most = slice_add_most(m->now_most, w->memory[i].open_most);
 	}
 }
 
@@ -172,7 +165,7 @@ static void keep_answers(struct slice_walk *w)
 static void add_open(struct slice_call *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		s->v[i].open_most = add_most(s->v[i].open_most, s->v[i].now_most);
+		s->v[i].open_most = slice_add_most(s->v[i].open_most, s->v[i].now_most);
 }
 
 /* Starts a launch: the reads of the one before are dropped. */

@@ -58,6 +58,13 @@ static void note_answer(enum slice_answer *to, enum slice_answer why)
 	*to = MAX(*to, why);
 }
 
+int64_t slice_add_most(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 /* Whether an access through `memory` may reach parameter i. */
 static int may_reach(const struct slice_walk *w, int memory, int i)
 {
@@ -80,8 +87,8 @@ void slice_unknown_store(struct slice_walk *w, int memory, enum slice_answer why
 		if (!may_reach(w, memory, i))
 			continue;
 		note_answer(&m->writes, why);
-		if (w->by_pid && __builtin_add_overflow(m->open_most, most, &m->open_most))
-			m->open_most = INT64_MAX;
+		if (w->by_pid)
+			m->open_most = slice_add_most(m->open_most, most);
 	}
 }
 

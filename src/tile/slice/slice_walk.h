@@ -12,7 +12,8 @@ struct walk_memory {
 	struct str name;
 	size_t at;                  /* index into slice.v */
 	enum slice_answer writes, reads;
-	int64_t open_most;          /* bytes that stores of attempt 1 to unknown places write at most */
+	int64_t open_most;          /* bytes that stores of attempt 1 to unknown places write at most;
+				     * INT64_MAX: not known */
 };
 
 enum { SLICE_SEEN = 1 << 14 };
@@ -59,6 +60,8 @@ void slice_find_needed(const struct tile_code *code, const uint8_t *marked, uint
 int slice_batch(struct slice_walk *w);
 /* Records the access of an instruction. Returns 0, or -1 on our own failure. */
 int slice_access(struct slice_walk *w, const struct tile_insn *in);
+/* The sum of two such bounds; INT64_MAX stays. */
+int64_t slice_add_most(int64_t a, int64_t b);
 /* Loads through the parameter's memory are not decided; -1: through any. */
 void slice_unknown_load(struct slice_walk *w, int memory, enum slice_answer why);
 /* The same of stores; `most` is the number of bytes that they write at most (INT64_MAX: not known). */
