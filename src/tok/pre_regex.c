@@ -283,6 +283,17 @@ static int add_stretch(const struct pre_stage *s, struct pre_pieces *out, size_t
 	return push(out, a, b);
 }
 
+/* The next match of a stage's pattern from `at`. PCRE2's machine code has 32 KiB of stack: a repeated group that
+ * takes a line of some thousand characters needs more, and is matched again without machine code, on the heap. */
+static int match_from(const struct pre_stage *s, struct str text, size_t at, pcre2_match_data *md)
+{
+	int rc = pcre2_match(s->re, (PCRE2_SPTR)text.p, text.n, at, PCRE2_NO_UTF_CHECK, md, NULL);
+
+	if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
+		rc = pcre2_match(s->re, (PCRE2_SPTR)text.p, text.n, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, md, NULL);
+	return rc;
+}
+
 /* Cuts one piece by the pattern of a stage. `base` is its offset in the whole text. */
 static int cut_regex(const struct pre_stage *s, struct str text, size_t base, struct pre_pieces *out,
 		     pcre2_match_data *md, struct err *e)
@@ -292,7 +303,7 @@ static int cut_regex(const struct pre_stage *s, struct str text, size_t base, st
 	int last = -1, bad = 0;
 
 	while (at <= text.n && !bad) {
-		int rc = pcre2_match(s->re, (PCRE2_SPTR)text.p, text.n, at, PCRE2_NO_UTF_CHECK, md, NULL);
+		int rc = match_from(s, text, at, md);
 
 		if (rc == PCRE2_ERROR_NOMATCH)
 			break;

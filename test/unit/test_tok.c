@@ -342,6 +342,31 @@ static void test_numbers_stand_alone(void **state)
 	tok_free(t);
 }
 
+/* A line of 100,000 characters, more than the stack of PCRE2's machine code holds, is encoded like any other. */
+static void test_long_line(void **state)
+{
+	struct tok_ids ids = TOK_IDS_INIT;
+	struct buf text = BUF_INIT, back = BUF_INIT;
+	struct err e = ERR_INIT;
+	struct tok_enc *x;
+	struct tok *t;
+
+	(void)state;
+	t = open_tok("code", &x);       /* made by test_numbers_stand_alone: its pattern takes whole lines */
+	for (int i = 0; i < 10000; i++)
+		buf_adds(&text, "return x2;");
+	buf_adds(&text, "\n");
+	if (tok_encode(x, buf_str(&text), TOK_PLAIN, &ids, &e))
+		fail_msg("%s", e.text);
+	tok_decode(t, ids.v, ids.n, 0, &back);
+	assert_true(str_eq(buf_str(&text), buf_str(&back)));
+	mem_free(ids.v);
+	buf_release(&text);
+	buf_release(&back);
+	tok_enc_free(x);
+	tok_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_refused_files),
 		cmocka_unit_test(test_training_is_deterministic),
 		cmocka_unit_test(test_numbers_stand_alone),
+		cmocka_unit_test(test_long_line),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
