@@ -286,14 +286,16 @@ static int run_batch(struct prep *p, struct err *e)
 	return 0;
 }
 
-/* All rows of one source, with progress. */
+/* All rows of one source, with progress. A file of less than 100 MB is counted in kB: if rows are solved and judged,
+ * one megabyte of modules takes minutes. */
 static int run_source(struct prep *p, struct err *e)
 {
 	int bytes = p->source.rows.fd >= 0;
-	int64_t shown = 0, unit = bytes ? 1000000 : 1;
+	int64_t shown = 0, unit = !bytes ? 1 : p->source.total < 100000000 ? 1000 : 1000000;
 	int rc = 0;
 
-	progress_begin(&p->bar, prep_kind_name(p->source.kind), bytes ? "MB" : "rows", p->source.total / unit);
+	progress_begin(&p->bar, prep_kind_name(p->source.kind), !bytes ? "rows" : unit == 1000 ? "kB" : "MB",
+		       p->source.total / unit);
 	do {
 		rc = fill(p, e) || run_batch(p, e) ? -1 : 0;
 		progress_add(&p->bar, prep_source_done(&p->source) / unit - shown);
