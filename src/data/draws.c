@@ -101,7 +101,12 @@ int draws_rows_init(struct draws_rows *r, const struct draws_opts *o, uint64_t s
 		return 0;
 	r->share = o->share;
 	r->solved = o->solved;
-	return module_pairs_open(&r->modules, o->modules, seed, &r->draws.keepout, e);
+	if (module_pairs_open(&r->modules, o->modules, seed, &r->draws.keepout, e))
+		return -1;
+	/* only prompts of style outline name the precision */
+	if (r->style != PROMPT_OUTLINE)
+		r->modules.tf32 = 0.0;
+	return 0;
 }
 
 void draws_rows_release(struct draws_rows *r)

@@ -285,9 +285,76 @@ static int64_t reduced_count(const struct value *v)
 	return n;
 }
 
-/* Whether a kernel is reductions over the loops of v, and one of them reads what v reads. */
-static int is_sibling(struct cut *p, const struct kernel *k, const struct value *v, const struct sx *body)
+/* Products of the same rows, such as the query, key and value of attention: tl.dot computes up to PRODUCTS_MOST of
+ * them in one loop. Larger products than FEW_TILES keep the GPU busy alone, in larger tiles. */
+enum { PRODUCTS_MOST = 4, TILE = 64, FEW_TILES = 256 };
+
+static int is_dot(const struct value *v)
 {
+	return cut_is_product(v) && v->numel > 1;
+}
+
+/* Which factors depend on a coordinate: 1 the first, 2 the second, 3 both. */
+static int factors_of(const struct sx *body, int d)
+{
+	return (int)(sx_vars(body->a[0]) >> d & 1) + 2 * (int)(sx_vars(body->a[1]) >> d & 1);
+}
+
+/* Whether two products have the same rows and columns, and one factor of both is made from the same data. */
+static int same_product(struct cut *p, int one, int other)
+{
+	const struct value *v = graph_value(p->g, one), *w = graph_value(p->g, other);
+	const struct sx *a = p->full[one], *b = p->full[other];
+	int e = 0, shares = 0;
+
+	if (a->op != SX_MUL || b->op != SX_MUL || a->dt != b->dt)
+		return 0;
+	for (int d = 0; d < v->rank; d++) {
+		if (v->size[d] <= 1)
+			continue;
+		while (w->size[e] <= 1)
+			e++;
+		if (factors_of(a, d) != factors_of(b, e++))
+			return 0;
+	}
+	for (int i = 0; i < 2; i++) {
+		struct shared_load s = { .body = b->a[i] };
+
+		shares |= sx_loads(a->a[i], find_shared, &s);
+	}
+	return shares;
+}
+
+/* Tiles of the results of a product. */
+static int64_t tiles_of(const struct value *v, const struct sx *body)
+{
+	int64_t n[4] = { 1, 1, 1, 1 };
+
+	for (int d = 0; d < v->rank; d++)
+		n[factors_of(body, d)] *= v->size[d];
+	return (n[1] + TILE - 1) / TILE * ((n[2] + TILE - 1) / TILE) * n[0] * n[3];
+}
+
+/* Whether a product can be one more of a kernel of products and of maps that end them. */
+static int is_dot_sibling(struct cut *p, const struct kernel *k, int id)
+{
+	int products = 0;
+
+	for (int i = 0; i < k->n_passes; i++) {
+		const struct pass *s = &k->pass[i];
+
+		if (s->is_reduce ? !same_product(p, id, s->value) : s->n_r || s->only)
+			return 0;
+		products += s->is_reduce;
+	}
+	return products && products < PRODUCTS_MOST &&
+		graph_choose(p->g, tiles_of(graph_value(p->g, id), p->full[id]) <= FEW_TILES);
+}
+
+/* Whether a kernel is reductions over the loops of v, and one of them reads what v reads. */
+static int is_sibling(struct cut *p, const struct kernel *k, int id)
+{
+	const struct value *v = graph_value(p->g, id);
 	int n = 0, shares = 0;
 
 	if (k->n_passes == CUT_PASSES)
@@ -301,12 +368,25 @@ static int is_sibling(struct cut *p, const struct kernel *k, const struct value 
 		const struct value *own = graph_value(p->g, k->pass[i].value);
 		struct shared_load s = { .body = p->full[k->pass[i].value] };
 
+		if (is_dot(v) && !k->pass[i].is_reduce)
+			continue;
 		if (!is_plain_reduction(own) || own->n_red != v->n_red || reduced_count(own) != reduced_count(v) ||
-		    (cut_is_product(own) && own->numel > 1))
+		    is_dot(own) != is_dot(v))
 			return 0;
-		shares |= sx_loads(body, find_shared, &s);
+		shares |= sx_loads(p->full[id], find_shared, &s);
 	}
-	return shares;
+	return shares && (!is_dot(v) || is_dot_sibling(p, k, id));
+}
+
+/* The products of a kernel come before the maps that end them. */
+static void move_before_maps(struct kernel *k)
+{
+	struct pass s = k->pass[k->n_passes - 1];
+	int n = k->n_passes - 1;
+
+	for (; n > 0 && !k->pass[n - 1].is_reduce; n--)
+		k->pass[n] = k->pass[n - 1];
+	k->pass[n] = s;
 }
 
 int cut_join_sibling(struct cut *p, int id)
@@ -316,10 +396,10 @@ int cut_join_sibling(struct cut *p, int id)
 	const struct ix *to[GRAPH_VARS] = { NULL };
 	int n = (int)p->kernels.n, least, x = 0;
 
-	if (!is_plain_reduction(v) || (cut_is_product(v) && v->numel > 1))
+	if (!is_plain_reduction(v))
 		return 0;
 	least = MAX(cut_last_group(p, id) + 1, n - LOOK_BACK);
-	while (--n >= least && !is_sibling(p, &p->kernels.v[n], v, p->full[id]))
+	while (--n >= least && !is_sibling(p, &p->kernels.v[n], id))
 		;
 	if (n < least)
 		return 0;
@@ -328,5 +408,7 @@ int cut_join_sibling(struct cut *p, int id)
 			to[d] = ix_var(p->g->pool, x++, v->size[d]);
 	v->group = n;
 	cut_add_pass(p, id, &p->kernels.v[n], to);
+	if (is_dot(v))
+		move_before_maps(&p->kernels.v[n]);
 	return 1;
 }

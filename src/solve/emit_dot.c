@@ -1,5 +1,5 @@
-/* The dot schedule: the first pass is a sum of products, computed by tl.dot over tiles of rows, columns
- * and K; the other passes are maps over the same tile. Convolutions are implicit products: rows are
+/* The dot schedule: the first passes are sums of products, computed by tl.dot over tiles of rows, columns
+ * and K; the other passes are maps over the same tiles. Convolutions are implicit products: rows are
  * positions of the result, columns are channels, K runs over input channels and the window. */
 #include <stdio.h>
 
@@ -8,28 +8,50 @@
 /* Variables of the kernel: rows, columns, batch, and K as it lies in each operand. */
 enum { DOT_M, DOT_N, DOT_B, DOT_KA, DOT_KB };
 
+/* The side of a variable of X: rows are in the first factor, columns in the second, the batch in both. */
+static int side_of(const struct sx *body, int x)
+{
+	int in_a = sx_vars(body->a[0]) >> x & 1, in_b = sx_vars(body->a[1]) >> x & 1;
+
+	return in_a == in_b ? DOT_B : in_a ? DOT_M : DOT_N;
+}
+
+/* Whether pass i is a product of the same rows, columns and K as the first one, whose sides are known. */
+static int is_product_too(const struct kernel *k, int i, const struct dot_axes *d)
+{
+	const struct sx *body = k->pass[i].body;
+	int64_t n = 1;
+
+	if (body->op != SX_MUL || body->dt != k->pass[0].body->dt)
+		return 0;
+	for (int r = 0; r < k->pass[i].n_r; r++)
+		n *= k->pass[i].r[r];
+	for (int x = 0; x < k->n_x; x++)
+		if (side_of(body, x) != d->side[x])
+			return 0;
+	return n == d->k && sx_vars(body->a[0]) >> k->n_x && sx_vars(body->a[1]) >> k->n_x;
+}
+
 int dot_split(const struct kernel *k, struct dot_axes *d)
 {
 	const struct pass *s = &k->pass[0];
-	uint64_t a, b;
 
-	*d = (struct dot_axes){ .m = 1, .n = 1, .batch = 1, .k = 1 };
+	*d = (struct dot_axes){ .m = 1, .n = 1, .batch = 1, .k = 1, .products = 1 };
 	if (!s->is_reduce || s->body->op != SX_MUL || !dtype_is_float(s->body->dt) || s->body->dt == DT_F64)
 		return 0;
-	a = sx_vars(s->body->a[0]);
-	b = sx_vars(s->body->a[1]);
 	for (int i = 0; i < k->n_x; i++) {
-		int in_a = a >> i & 1, in_b = b >> i & 1;
-
-		d->side[i] = in_a == in_b ? DOT_B : in_a ? DOT_M : DOT_N;
-		*(d->side[i] == DOT_B ? &d->batch : in_a ? &d->m : &d->n) *= k->x[i];
+		d->side[i] = side_of(s->body, i);
+		*(d->side[i] == DOT_B ? &d->batch : d->side[i] == DOT_M ? &d->m : &d->n) *= k->x[i];
 	}
 	for (int i = 0; i < s->n_r; i++)
 		d->k *= s->r[i];
-	for (int i = 1; i < k->n_passes; i++)
+	while (d->products < k->n_passes && k->pass[d->products].is_reduce)
+		if (!is_product_too(k, d->products++, d))
+			return 0;
+	for (int i = d->products; i < k->n_passes; i++)
 		if (k->pass[i].n_r || k->pass[i].is_reduce)
 			return 0;
-	return (a >> k->n_x) && (b >> k->n_x) && d->m > 1 && d->n > 1;
+	return sx_vars(s->body->a[0]) >> k->n_x && sx_vars(s->body->a[1]) >> k->n_x && d->m > 1 && d->n > 1;
 }
 
 /* The variables of X on one side, as one flat variable. */
@@ -63,28 +85,34 @@ static const char *operand(struct emitter *pr, const struct sx *x, int k)
 	return !pr->mask[k] || x->op == SX_LOAD ? s : arena_printf(pr->a, "tl.where(%s, %s, 0.0)", pr->mask[k], s);
 }
 
-static void product_pass(struct emitter *pr, const struct dot_axes *d, const struct ix **to)
+/* All products in one loop: a tile of a factor that several of them read is loaded once. */
+static void product_passes(struct emitter *pr, const struct dot_axes *d, const struct ix **to)
 {
-	const struct pass *s = &pr->k->pass[0];
-	const struct ix *tb[GRAPH_VARS];
-	const char *a, *b;
-
-	memcpy(tb, to, sizeof tb);
-	flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KA, to);
-	flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KB, tb);
-	emitter_line(pr, 0, "acc = tl.zeros([BM, BN], dtype=tl.float32)");
+	for (int i = 0; i < d->products; i++) {
+		pr->reduced[i] = d->products > 1 ? emitter_name(pr, "acc") : "acc";
+		emitter_line(pr, 0, "%s = tl.zeros([BM, BN], dtype=tl.float32)", pr->reduced[i]);
+	}
 	emitter_line(pr, 1, "ka = (start + tl.arange(0, BK))[None, :]");
 	emitter_line(pr, 1, "kb = (start + tl.arange(0, BK))[:, None]");
-	a = operand(pr, sx_rebuild(pr->p, s->body->a[d->swap], &(struct sx_rewrite){ .to = to }), DOT_KA);
-	b = operand(pr, sx_rebuild(pr->p, s->body->a[!d->swap], &(struct sx_rewrite){ .to = tb }), DOT_KB);
-	emitter_line(pr, 1, "acc += tl.dot(%s, %s, input_precision=\"%s\")", a, b, pr->s.precision);
+	for (int i = 0; i < d->products; i++) {
+		const struct pass *s = &pr->k->pass[i];
+		const struct ix *tb[GRAPH_VARS];
+		const char *a, *b;
+
+		memcpy(tb, to, sizeof tb);
+		flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KA, to);
+		flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KB, tb);
+		a = operand(pr, sx_rebuild(pr->p, s->body->a[0], &(struct sx_rewrite){ .to = to }), DOT_KA);
+		b = operand(pr, sx_rebuild(pr->p, s->body->a[1], &(struct sx_rewrite){ .to = tb }), DOT_KB);
+		emitter_line(pr, 1, "%s += tl.dot(%s, %s, input_precision=\"%s\")", pr->reduced[i], a, b,
+			     pr->s.precision);
+	}
 	buf_addstr(&pr->out, buf_str(&pr->level[0]));
 	buf_addf(&pr->out, "    for start in range(0, %lld, BK):\n", (long long)d->k);
 	buf_addstr(&pr->out, buf_str(&pr->level[1]));
 	buf_clear(&pr->level[0]);
 	buf_clear(&pr->level[1]);
 	emitter_leave(pr);
-	pr->reduced[0] = "acc";
 }
 
 int emit_dot(struct emitter *pr)
@@ -110,19 +138,20 @@ int emit_dot(struct emitter *pr)
 	flatten_side(pr, &d, DOT_M, d.m, to);
 	flatten_side(pr, &d, DOT_N, d.n, to);
 	flatten_side(pr, &d, DOT_B, d.batch, to);
-	product_pass(pr, &d, to);
+	product_passes(pr, &d, to);
 	for (int n = 0; n < pr->k->n_passes; n++) {
 		const struct pass *s = &pr->k->pass[n];
 		struct pass flat = *s;
-		const char *value = "acc";
+		int is_map = n >= d.products;
+		const char *value = pr->reduced[n];
 
 		flat.at = ix_replace(pr->p, s->at, to);
-		if (n) {
+		if (is_map) {
 			flat.body = sx_rebuild(pr->p, s->body, &(struct sx_rewrite){ .to = to });
 			emitter_count(pr, flat.body);
 			value = emit_sx(pr, flat.body).s;
 		}
-		if (n && !s->only && s->store) {
+		if (is_map && !s->only && s->store) {
 			pr->reduced[n] = emitter_name(pr, "y");
 			emitter_line(pr, 0, "%s = %s", pr->reduced[n], value);
 			value = pr->reduced[n];

@@ -63,11 +63,11 @@ const char *reduce_neutral(enum combine how, enum dtype dt);
 void reduce_serial(struct emitter *pr, const struct pass *s, const char *acc, const char *term, const char *index,
 		   int level);
 
-/* The iteration space of a product: rows, columns and batch of X, and K. */
+/* The iteration space of the products of a kernel: rows, columns and batch of X, and K. */
 struct dot_axes {
 	int64_t m, n, batch, k;
 	int side[GRAPH_RANK];             /* of each variable of X */
-	int swap;                         /* the second factor has the rows */
+	int products;                     /* the first passes */
 };
 /* Returns 1 if a kernel can be computed by tl.dot. */
 int dot_split(const struct kernel *k, struct dot_axes *d);

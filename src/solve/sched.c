@@ -24,9 +24,11 @@ static int block(int64_t n, int least, int most)
 /* PyTorch computes convolutions in tf32 by default, and matrix products in fp32. */
 static const char *precision(const struct cut *p, const struct kernel *k, const struct sched_wish *w)
 {
-	const char *op = graph_value(p->g, k->pass[0].value)->op;
+	int conv = 1;
 
-	if (w->tf32 || (!w->ieee && strstr(op, "conv")))
+	for (int i = 0; i < k->n_passes && k->pass[i].is_reduce; i++)
+		conv &= strstr(graph_value(p->g, k->pass[i].value)->op, "conv") != NULL;
+	if (w->tf32 || (!w->ieee && conv))
 		return "tf32";
 	return w->ieee ? "ieee" : "tf32x3";
 }
@@ -68,6 +70,18 @@ static void choose_tiles(struct sched *s, const struct dot_axes *d)
 	}
 }
 
+/* Several products have a tile of results each, in registers, and one of each factor, in shared memory. */
+static void fit_products(struct sched *s, const struct dot_axes *d)
+{
+	enum { ROWS = 64, COLUMNS = 64, DEPTH = 32 };
+
+	if (d->products == 1)
+		return;
+	s->bm = MIN(s->bm, ROWS);
+	s->bn = MIN(s->bn, COLUMNS);
+	s->bk = MIN(s->bk, DEPTH);
+}
+
 struct sched sched_choose(const struct cut *p, const struct kernel *k, const struct sched_wish *w)
 {
 	struct sched s = { .kind = SCHED_FLAT, .precision = precision(p, k, w), .general = w->general };
@@ -86,6 +100,7 @@ struct sched sched_choose(const struct cut *p, const struct kernel *k, const str
 			s.bn = block(d.n, 16, 32 << rng_below(&r, 2));
 			s.bk = block(d.k, 16, 16 << rng_below(&r, 2));
 		}
+		fit_products(&s, &d);
 		return s;
 	}
 	if (want_rows(p, k, &longest)) {

@@ -179,6 +179,23 @@ static void test_rows(void **state)
 	buf_release(&again);
 }
 
+/* A prompt that does not name the precision has no answer in tf32. */
+static void test_unnamed_precision(void **state)
+{
+	const char *levels[] = { "1" };
+	struct draws_opts o = { .levels = { .v = levels, .n = 1 }, .modules = folder, .share = 1.0 };
+	struct draws_rows outline = { .style = PROMPT_OUTLINE }, compact = { .style = PROMPT_COMPACT };
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(draws_rows_init(&outline, &o, 3, 100, &e), 0);
+	assert_int_equal(draws_rows_init(&compact, &o, 3, 100, &e), 0);
+	assert_true(outline.modules.tf32 > 0.0);
+	assert_true(compact.modules.tf32 == 0.0);
+	draws_rows_release(&outline);
+	draws_rows_release(&compact);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_variants_differ),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_unnamed_precision),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
