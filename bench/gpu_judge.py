@@ -1,30 +1,34 @@
 #!/usr/bin/env python3
 """Every figure of the GPU judge in one call, on a machine with a GPU.
 
-    bench/gpu_judge.py PROGRAM|WHEEL [--candidates FILE.jsonl[.gz]] [--solved FILE] [--answers FILE]
-                       [--tasks FILE] [--kernelbench CHECKOUT] [--out FOLDER] [--python PYTHON] [--seconds N] [--quick]
-                       [--standin BUILD] [--steps LIST]
+    bench/gpu_judge.py PROGRAM|WHEEL [--candidates FILE.jsonl[.gz]] [--solved FILE] [--answers FILE] [--tasks FILE]
+                       [--compile FILE] [--inductor FILE.tgz] [--kernelbench CHECKOUT] [--out FOLDER] [--python PYTHON]
+                       [--seconds N] [--quick] [--standin BUILD] [--steps LIST]
 
 Candidates are test/honest, mutants of them, test/cheats, and rows {"id", "task", "candidate"} of files:
 --candidates with labels as far as they are known ({"gpu": pass|fail|unsure, "gpu_ms", "reference_ms"}),
 --solved with the solver's programs, --answers with those of a model; a file that is missing is left out. The solver writes
 programs for the rows {"id", "task"} of --tasks, which join those of --solved.
-Steps, in this order; each has a most and a least share of --seconds (STEPS), so that a slow one takes nothing
-from the least of those after it; a step that fails does not stop the others:
-  agreement   strict track: CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py)
-  hybrid      the same on the hybrid track
-  timed       coefficient of variation over 50 kernels x 5, A/A comparisons, 3 % more work, a plain loop
-  peer        KernelBench's own evaluation of the kernels of `timed` (bench/gpu_peer.py)
-  labelled    the rows of --candidates on the GPU: labels, measured times beside the labels' and the estimate
-  solved      the rows of --solved: right, wrong, not run and why; fast_p against baselines
-  answers     the same for --answers
-  faults      a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
-  smoke       three kernels, with all that the verdict says (only if --steps names it)
-  counters    kernels of `timed` with the profiler's counters (only if --steps names it)
-  rl          training by measured speed and by the estimate, bench/gpu_rl.py (only if --steps names it)
+Steps run in the order of --steps. Each gets its share (STEPS) of the time that is left, so that time which a step does not
+need goes to those after it; a step that fails does not stop the others. The script ends within --seconds.
+  agreement       strict track: CPU judge and GPU judge against candidates run by Python (bench/gpu_truth.py)
+  hybrid          the same on the hybrid track
+  labelled_check  the rows of --candidates on the GPU without timing: CPU judge, GPU judge and labels
+  compile         torch.compile for the tasks of --compile, --answers, --solved into a cache, kept as inductor.tgz
+  timed           coefficient of variation over 50 kernels x 5, A/A comparisons, 3 % more work, a plain loop
+  peer            KernelBench's own evaluation of the kernels of `timed` (bench/gpu_peer.py)
+  labelled        as labelled_check, with measured times beside the labels' and the estimate
+  solved          the rows of --solved: right, wrong, not run and why; fast_p against baselines
+  answers         the same for --answers, by level
+  counters        kernels of `timed` with the profiler's counters
+  faults          a hang, an illegal access, a trap, too much memory in the middle of 200 candidates
+  smoke           three kernels, with all that the verdict says (only if --steps names it)
+  rl              training by measured speed and by the estimate, bench/gpu_rl.py (only if --steps names it)
+Steps up to `compile` measure no time, so that other programs may use the GPU meanwhile; torch.compile is a baseline of
+`answers` and `solved` for the tasks that `compile` did, or that --inductor brings from an earlier call.
 --out gets tables.txt, disagreements.txt, and all verdicts in verdicts.jsonl.gz, written after every call of the
 judge; now.jsonl has those of the call that runs. --standin tries the script against the stand-in
-driver of a build.
+driver of a build; with --python also what runs by Python, all of which fails without a GPU.
 """
 import argparse
 import collections
@@ -40,6 +44,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -111,13 +116,20 @@ def read_rows(path, kind):
     return [{**row, "id": f"{kind}/{k}/{row['id']}"} for k, row in enumerate(rows)] if kind != "written" else rows
 
 
+def read_tasks(path):
+    """Rows without candidates, for torch.compile."""
+    if not path or not os.path.exists(path):
+        return []
+    return [{**json.loads(line), "kind": "compile"} for line in open(path) if line.strip()]
+
+
 def solve(bench, path):
     """Rows with the solver's programs for the tasks of a file."""
     if not path:
         return []
     tasks = {row["id"]: row["task"] for row in map(json.loads, open(path))}
     out = f"{bench.folder}/solved.jsonl"
-    rc, _ = bench.call([bench.program, "solve", "--jsonl", path, "--json", "--no-verify", "--out", out], 90 * bench.scale, f"{bench.folder}/solve.err")
+    rc, _ = bench.call([bench.program, "solve", "--jsonl", path, "--json", "--no-verify", "--out", out], min(90, bench.a.seconds / 5), f"{bench.folder}/solve.err")
     found = [json.loads(line) for line in open(out)] if os.path.exists(out) else []
     print(f"  solver: {sum(row['solved'] for row in found)} of {len(tasks)} tasks (exit {rc})")
     return [{"id": f"solved/{row['id']}", "kind": "solved", "task": tasks[row["id"]], "candidate": row["solution"]}
@@ -145,9 +157,9 @@ for line in sys.stdin:
 class Bench:
     def __init__(self, a, folder):
         self.a, self.folder, self.calls = a, folder, itertools.count()
-        self.end, self.scale = time.time() + a.seconds, a.seconds / 420
-        self.step_end, self.large = self.end, None
-        self.warming, self.warmed, self.agreed = None, False, []
+        self.end = time.time() + a.seconds
+        self.step_begin, self.step_end, self.large = time.time(), self.end, None
+        self.agreed, self.compiled, self.truths = [], [], {}
         self.out = pathlib.Path(a.out or folder)
         self.out.mkdir(parents=True, exist_ok=True)
         self.program = self.unpack(a.program)
@@ -170,14 +182,34 @@ class Bench:
         os.chmod(program, 0o755)
         return program
 
-    def left(self, most):
-        """Seconds for a part of a step whose limit is `most`."""
-        return max(3.0, min(most * self.scale, self.step_end - time.time() - 1.0))
+    def left(self, share=1.0):
+        """Seconds for a part of a step that may take this share of the step's time."""
+        return max(0.1, min(share * (self.step_end - self.step_begin), self.step_end - time.time() - 1.0))
 
     def environment(self):
         """Compiling in threads would start 16 processes for each start of PyTorch."""
         return {**os.environ, "XDG_CACHE_HOME": f"{self.folder}/cache", "TORCHINDUCTOR_CACHE_DIR": f"{self.folder}/inductor",
                 "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+
+    def compiled_list(self):
+        """A file that names the tasks whose compilation is in the cache."""
+        path = f"{self.folder}/compiled.json"
+        with open(path, "w") as f:
+            json.dump(sorted({hash_of(task) for task in self.compiled}), f)
+        return path
+
+    def unpack_compiled(self, path):
+        """The cache that an earlier call kept."""
+        if not path or not os.path.exists(path):
+            print(f"  {path} is not there: torch.compile starts without a cache" if path else "", end="\n" if path else "")
+            return
+        folder = f"{self.folder}/inductor"
+        os.makedirs(folder, exist_ok=True)
+        with tarfile.open(path) as tar:
+            tar.extractall(folder, filter="data")
+        known = set(json.load(open(f"{folder}/compiled.json")))
+        self.compiled += sorted({r["task"] for r in self.rows if hash_of(r["task"]) in known})
+        print(f"  {path}: torch.compile of {len(known)} tasks, {len(self.compiled)} of them among the rows")
 
     def bytes_of(self, row):
         """Bytes of the inputs of a row's task; -1: not known."""
@@ -213,7 +245,7 @@ class Bench:
             f.writelines(json.dumps({"step": name, **row}) + "\n" for row in rows.values())
         return rows
 
-    def judge(self, name, rows, *options, gpu=True, most=60):
+    def judge(self, name, rows, *options, gpu=True, share=1.0):
         """Verdicts by id, and seconds. At the time limit the verdicts so far count."""
         call = next(self.calls)
         source, out, log = f"{self.folder}/{call}.in", self.out / "now.jsonl", f"{self.folder}/{call}.err"
@@ -223,8 +255,8 @@ class Bench:
             f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
         start = time.time()
         first = self.watch(out, start)
-        rc, _ = self.call([self.program, "verify", "--jsonl", source, "--out", out, *self.base,
-                           *(self.gpu if gpu else []), *options], self.left(most), log)
+        rc, _ = self.call([self.program, "verify", "--jsonl", source, "--out", out, "--unordered", *self.base,
+                           *(self.gpu if gpu else []), *options], self.left(share), log)
         took = time.time() - start
         self.started = first[0] if first else took          # seconds to the first verdict
         verdicts = self.keep(name, out)
@@ -254,19 +286,29 @@ class Bench:
         threading.Thread(target=look, daemon=True).start()
         return seen
 
-    def truth(self, name, rows, *options, most=60, script=("bench/gpu_truth.py",)):
+    def truth(self, name, rows, *options, share=1.0, script=("bench/gpu_truth.py",)):
         """What Python, Triton and PyTorch say, by id."""
         call = next(self.calls)
         source, out = f"{self.folder}/{call}.rows", self.scratch / f"{name}.jsonl"
         with open(source, "w") as f:
             f.writelines(json.dumps({k: row[k] for k in ("id", "task", "candidate")}) + "\n" for row in rows)
         start, log = time.time(), f"{self.folder}/{call}.err"
-        rc, _ = self.call([self.python, ROOT / script[0], *script[1:], source, out, *options], self.left(most), log)
+        rc, _ = self.call([self.python, ROOT / script[0], *script[1:], source, out, *options], self.left(share), log)
         verdicts = self.keep(name, out)
         if rc:
             print(f"  [{name}: exit {rc} after {time.time() - start:.0f} s, {len(verdicts)} of {len(rows)}] "
                   + open(log, errors="replace").read()[-300:])
         return verdicts, time.time() - start
+
+    def can_run_python(self):
+        return not self.a.standin or self.a.python
+
+    def remember(self, step, rows, gpu, truth):
+        """For the table over all steps: what CPU judge, GPU judge and truth(row) (None: not known) say."""
+        for r in rows:
+            if r["id"] in gpu:
+                v = gpu[r["id"]]
+                self.truths[step, r["id"]] = r["kind"], cpu_says(v), v["correct"], bool(self.gpu_of(v).get("ran")), truth(r)
 
     def gpu_of(self, v):
         return v.get("gpu") or {}
@@ -284,7 +326,7 @@ class Bench:
 def start(bench):
     rc, out = bench.call([bench.program, "version"], 30, f"{bench.folder}/version.err")
     print(f"program: {out.strip()[:100] if not rc else f'exit {rc}: ' + open(f'{bench.folder}/version.err').read()[:400]}")
-    rc, out = bench.call([bench.program, "doctor"], bench.left(35))
+    rc, out = bench.call([bench.program, "doctor"], min(35, bench.a.seconds / 10))
     print("".join(f"  {line[:230]}\n" for line in out.splitlines()), end="")
     found = re.search(r"--gpu (\S+)", out)
     if rc == 124:
@@ -304,7 +346,7 @@ WARM = '''
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 import torch, triton, torch_worker
-rows, workers = [json.loads(line) for line in open(sys.argv[2])], int(sys.argv[3])
+rows, workers, device = [json.loads(line) for line in open(sys.argv[2])], int(sys.argv[3]), sys.argv[4]
 children = []
 for k in range(workers):
     pid = os.fork()
@@ -314,21 +356,64 @@ for k in range(workers):
     torch.set_num_threads(1)
     for row in rows[k::workers]:
         try:
-            task = torch_worker.Task({"task": row["task"], "sets": 1, "seed": 0, "eval": False}, "cuda:0")
+            task = torch_worker.Task({"task": row["task"], "sets": 1, "seed": 0, "eval": False}, device)
             task.time("compile", 1, 1)
-            print(row["id"], flush=True)
+            text = json.dumps({"id": row["id"]})
         except Exception as error:
-            print("no", row["id"], str(error)[:100].replace("\\n", " "), flush=True)
+            text = json.dumps({"id": row["id"], "why": f"{type(error).__name__}: {error}"[:200]})
+        os.write(1, text.encode() + b"\\n")
+        task = None
+        torch._dynamo.reset()
+        if device != "cpu":
+            torch.cuda.empty_cache()
     os._exit(0)
 for pid in children:
     os.waitpid(pid, 0)
 '''
+INDUCTOR_MOST = 15 << 20        # bytes of inductor.tgz
+
+
+def compile(bench):
+    """Fills the cache of torch.compile. In a call whose GPU is busy this costs no time of a measurement later."""
+    tasks = {r["task"]: r["id"] for kind in ("solved", "answer", "compile", "written") for r in reversed(bench.rows) if r["kind"] == kind}
+    rows = [{"id": name, "task": task} for task, name in tasks.items() if 0 <= bench.bytes_of({"task": task}) <= 1 << 30]
+    rows.sort(key=lambda r: (r["task"] not in {x["task"] for x in bench.rows if x["kind"] == "answer"}, hash_of(r["task"])))
+    rows = rows[:4] if bench.a.quick else rows
+    script, source, out = f"{bench.folder}/warm.py", f"{bench.folder}/warm.rows", f"{bench.folder}/warm.out"
+    pathlib.Path(script).write_text(WARM)
+    with open(source, "w") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+    begin, device = time.time(), "cpu" if bench.a.standin else "cuda:0"
+    rc, _ = bench.call([bench.python, script, ROOT / "python/tritonrl", source, max(1, min(10, (os.cpu_count() or 2) * 5 // 8)), device],
+                       bench.left() - 5, f"{bench.folder}/warm.err", out)
+    found = [json.loads(line) for line in open(out) if line.endswith("}\n")]
+    names = {row["id"] for row in found if "why" not in row}
+    bench.compiled += [row["task"] for row in rows if row["id"] in names]
+    print(f"  torch.compile: {len(names)} of {len(rows)} tasks in {time.time() - begin:.0f} s (exit {rc})")
+    reasons([(row["why"][:140], row["id"]) for row in found if "why" in row], 4)
+    if not found:
+        print("  " + open(f"{bench.folder}/warm.err", errors="replace").read()[-300:])
+    keep_compiled(bench)
+
+
+def keep_compiled(bench):
+    """The cache as one file: what earlier calls compiled can be carried to a later one."""
+    folder, path = pathlib.Path(bench.folder) / "inductor", bench.out / "inductor.tgz"
+    for parts in (["."], ["fxgraph", "aotautograd"]):       # the graphs alone hold their kernels too
+        with tarfile.open(path, "w:gz", compresslevel=6) as tar:
+            tar.add(bench.compiled_list(), "compiled.json")
+            for part in parts:
+                if (folder / part).exists():
+                    tar.add(folder / part, part)
+        print(f"  {path.name}: {path.stat().st_size / (1 << 20):.1f} MiB")
+        if path.stat().st_size <= INDUCTOR_MOST:
+            return
 
 
 def counters(bench):
     """Reads the profiler's counters of kernels whose traffic is known: inputs and results, once each."""
     rows = timed_rows(bench)[:10]
-    verdicts, took = bench.judge("counters", [kernel("plain"), *rows], "--counters", "--trials", 10, most=60)
+    verdicts, took = bench.judge("counters", [kernel("plain"), *rows], "--counters", "--trials", 10)
     read = {n: v for n, v in verdicts.items() if bench.gpu_of(v).get("counters")}
     print(f"  counters of {len(read)} of {len(verdicts)} candidates in {took:.0f} s")
     for name, v in read.items():
@@ -338,7 +423,7 @@ def counters(bench):
 
 
 def rl(bench):
-    seconds = int(bench.left(STEPS[rl][0]))
+    seconds = int(bench.left())
     options = ["--judge-device" if o == "--device" else o for o in map(str, bench.gpu)]
     short = ["--rl-steps", 2, "--tasks-held", 2, "--tasks", ROOT / "tasks/plain/test_level1.jsonl"] if bench.a.quick else []
     folder = bench.out / "rl"
@@ -350,51 +435,31 @@ def rl(bench):
         path.unlink()           # too large to bring back
 
 
-def compiled_sample(bench):
-    """The rows whose baseline by torch.compile is measured."""
-    rows = [r for r in bench.rows if r["kind"] == "solved"][:24] + small_answers(bench)[:12]
-    return rows[:4] if bench.a.quick else rows
+def compiled_sample(bench, rows):
+    """One row for each task whose baseline by torch.compile is measured: those that are compiled already, else a few."""
+    first = {}
+    for r in rows:
+        first.setdefault(r["task"], r)
+    known = [r for task, r in first.items() if task in set(bench.compiled)]
+    return known or list(first.values())[:4 if bench.a.quick else 16]
 
 
-def small_answers(bench):
-    """The rows of --answers whose inputs take at most 1 GiB, smallest first: larger ones take a minute each."""
-    rows = [r for r in bench.rows if r["kind"] == "answer"]
-    return sorted((r for r in rows if 0 <= bench.bytes_of(r) <= 1 << 30), key=lambda r: (bench.bytes_of(r), r["task"]))
-
-
-def warm(bench):
-    rows = compiled_sample(bench)
-    if not rows or bench.a.standin or bench.warmed:
-        return
-    bench.warmed = True
-    script, source = f"{bench.folder}/warm.py", f"{bench.folder}/warm.rows"
-    pathlib.Path(script).write_text(WARM)
-    with open(source, "w") as f:
-        f.writelines(json.dumps({k: row[k] for k in ("id", "task")}) + "\n" for row in rows)
-    bench.warming = subprocess.Popen([bench.python, script, str(ROOT / "python/tritonrl"), source, str(min(8, os.cpu_count() or 2))],
-                                     stdout=open(f"{bench.folder}/warm.out", "w"), stderr=subprocess.DEVNULL, start_new_session=True,
-                                     env=bench.environment())
-
-
-def end_warm(bench):
-    """Nothing else runs on the GPU while kernels are timed."""
-    if not bench.warming:
-        return
-    try:
-        bench.warming.wait(timeout=bench.left(15))
-    except subprocess.TimeoutExpired:
-        os.killpg(bench.warming.pid, signal.SIGKILL)
-        bench.warming.wait()
-    bench.warming = None
-    lines = open(f"{bench.folder}/warm.out").read().splitlines()
-    print(f"  compiled before: {sum(not line.startswith('no ') for line in lines)} of {len(compiled_sample(bench))} tasks "
-          f"{[line[:90] for line in lines if line.startswith('no ')][:3]}")
+def answer_rows(bench):
+    """The rows of --answers whose inputs take at most 1 GiB: larger ones take a minute each. First an answer to each
+    task, in random order, so that the time limit leaves a sample; then the other answers."""
+    rows, seen, order = [r for r in bench.rows if r["kind"] == "answer"], collections.Counter(), []
+    for r in rows:
+        if 0 <= bench.bytes_of(r) <= 1 << 30:
+            order.append((seen[r["task"]], hash_of(r["task"]), r))
+            seen[r["task"]] += 1
+    print(f"  {len(order)} of {len(rows)} answers have inputs of at most 1 GiB")
+    return [r for *_, r in sorted(order, key=lambda x: x[:2])]
 
 
 def smoke(bench):
     rows = [r for r in bench.rows if r["kind"] == "honest" and r["track"] == "strict"]
     rows = [kernel("plain")] + [next(r for r in rows if word in r["candidate"]) for word in ("tl.dot(", "@triton.autotune")]
-    verdicts, took = bench.judge("smoke", rows, "--baselines", "eager,tf32,compile", most=110)
+    verdicts, took = bench.judge("smoke", rows, "--baselines", "eager,tf32,compile")
     for name, v in verdicts.items():
         g = bench.gpu_of(v)
         print(f"  {name}: {v['verdict']} {v.get('reason')} speedup {v.get('speedup')}; gpu {json.dumps(g)[:420]} {(v.get('message') or '')[:300]}")
@@ -420,9 +485,9 @@ def cpu_says(v):
     return v["correct"] or (v["message"] or "").startswith(("on the GPU", "Triton does not compile"))
 
 
-def agree(bench, track, rows, most):
+def agree(bench, track, rows):
     step = f"agreement {track}"
-    gpu, took_gpu = bench.judge(f"gpu-{track}", rows, "--track", track, "--warmups", 0, "--trials", 0, most=most)
+    gpu, took_gpu = bench.judge(f"gpu-{track}", rows, "--track", track, "--warmups", 0, "--trials", 0, share=0.55)
     ran = [v for v in gpu.values() if bench.gpu_of(v).get("ran")]
     print(f"  {len(rows)} candidates, {len(gpu)} verdicts, {len(ran)} ran on the GPU; {rate(bench, gpu, took_gpu)}")
     both = [r for r in rows if r["id"] in gpu]
@@ -445,13 +510,13 @@ def rate(bench, verdicts, took):
     return f"{len(verdicts) / took:.1f}/s in {took:.0f} s, {len(verdicts) / after:.1f}/s after {bench.started:.0f} s to the first verdict"
 
 
-def run_truth(bench, track, rows, gpu, most):
+def run_truth(bench, track, rows, gpu):
     """Runs candidates by Python, without cheats, which may attack the process that runs them. Those that the
     CPU judge finds correct come first."""
     workers = min(12, max(2, (os.cpu_count() or 2) * 3 // 4))
     rows = [r for r in rows if r["kind"] != "cheat" and r["id"] in gpu]
     rows.sort(key=lambda r: (not cpu_says(gpu[r["id"]]), gpu[r["id"]]["correct"], hash_of(r["id"])))
-    return [*bench.truth(f"truth-{track}", rows, "--workers", workers, most=most), workers]
+    return [*bench.truth(f"truth-{track}", rows, "--workers", workers), workers]
 
 
 def against_truth(bench, track, rows, gpu, truth, took, workers):
@@ -466,24 +531,27 @@ def against_truth(bench, track, rows, gpu, truth, took, workers):
         bench.disagree(f"{track} {kind} against Python", bad)
 
 
-def agreement(bench, track="strict", most=80):
+def agreement(bench, track="strict"):
     rows = [r for r in bench.rows if r.get("track") == track]
     order = {task: i for i, task in enumerate(sorted({r["task"] for r in rows}, key=hash_of))}
     # Large tasks last; else at random, so that the time limit leaves a sample.
     rows.sort(key=lambda r: (bench.bytes_of(r) > 16 << 20, bench.bytes_of(r) > 256 << 20, order[r["task"]], r["kind"]))
     if bench.a.quick:
         rows = rows[::max(1, len(rows) // 60)]
-    gpu = agree(bench, track, rows, most)
+    gpu = agree(bench, track, rows)
+    if not gpu:         # Python's results can be held against the CPU judge alone
+        gpu, _ = bench.judge(f"cpu-{track}", rows, "--track", track, gpu=False, share=0.3)
     cheats = [r for r in rows if r["kind"] == "cheat" and r["id"] in gpu]
     print(f"  cheats: {len(cheats)}, accepted: {[r['id'] for r in cheats if gpu[r['id']]['correct']]}")
-    if bench.a.standin:
-        return
-    warm(bench)
-    against_truth(bench, track, rows, gpu, *run_truth(bench, track, rows, gpu, 35))
+    truth, *how = run_truth(bench, track, rows, gpu) if bench.can_run_python() else ({}, 0, 0)
+    bench.remember(track, rows, gpu, lambda r: False if r["kind"] == "cheat" else
+                   {"pass": True, "fail": False}.get(truth.get(r["id"], {}).get("truth")))
+    if truth:
+        against_truth(bench, track, rows, gpu, truth, *how)
 
 
 def hybrid(bench):
-    agreement(bench, "hybrid", 45)
+    agreement(bench, "hybrid")
 
 
 REPEATS = 5
@@ -499,13 +567,12 @@ def timed_rows(bench):
 
 def timed(bench):
     """Repeats are candidates of their own, which differ by a comment: each is loaded and measured anew."""
-    end_warm(bench)
     bench.kernels = kernels = timed_rows(bench)
     own = [kernel(name, "pass" if bench.a.standin else CHAIN.replace("STEPS", str(n))) for name, n in PLANTED.items()]
     kernels.sort(key=lambda r: r["task"])           # a task is prepared once for all that share it
     rows = [(r, i) for i in range(REPEATS) for r in own] + [(r, i) for r in kernels for i in range(REPEATS)]
     rows = [{**r, "id": f"{r['id']}#{i}", "candidate": r["candidate"] + f"\n# {i}\n"} for r, i in rows]
-    verdicts, took = bench.judge("timed", rows, most=75)
+    verdicts, took = bench.judge("timed", rows, share=0.8)
     times = collections.defaultdict(list)
     for name, v in verdicts.items():
         if bench.gpu_of(v).get("time"):
@@ -515,9 +582,9 @@ def timed(bench):
     bench.timed_rate = rate(bench, verdicts, took)
     report_variation(times)
     print(f"  throughput, timed: {bench.timed_rate}")
-    if bench.a.standin:
+    if not bench.can_run_python():
         return
-    loop, _ = bench.truth("naive", kernels, "--workers", 1, "--naive", 5, most=20)
+    loop, _ = bench.truth("naive", kernels, "--workers", 1, "--naive", 5)
     plain = [statistics.stdev(v["naive"]) / statistics.mean(v["naive"]) for v in loop.values() if v.get("naive")]
     ratio = [statistics.mean(v["naive"]) * 1e-3 / statistics.mean(g["time"]["seconds"] for g in times[n])
              for n, v in loop.items() if v.get("naive") and times.get(n)]
@@ -644,7 +711,7 @@ def faults(bench):
             f.write(FAULTY % (bench.python, str(ROOT / "python/tritonrl/compile_worker.py")))
         os.chmod(path, 0o755)
         extra = ["--gpu-compiler", path]
-    verdicts, took = bench.judge("faults", rows, "--warmups", 0, "--trials", 2, "--gpu-timeout", 4, "--gpu-torch", "none", *extra, most=40)
+    verdicts, took = bench.judge("faults", rows, "--warmups", 0, "--trials", 2, "--gpu-timeout", 4, "--gpu-torch", "none", *extra)
     print(f"  {len(verdicts)} verdicts for 200 candidates in {took:.0f} s")
     for name, v in verdicts.items():
         if not v["correct"] or not bench.gpu_of(v).get("ran"):
@@ -677,7 +744,7 @@ def sizes(bench, rows):
         f.writelines(json.dumps(t) + "\n" for t in tasks)
     with open(f"{bench.folder}/sizes.in") as given, open(f"{bench.folder}/sizes.out", "w") as out:
         try:
-            subprocess.run([bench.python, path], stdin=given, stdout=out, stderr=subprocess.DEVNULL, timeout=45)
+            subprocess.run([bench.python, path], stdin=given, stdout=out, stderr=subprocess.DEVNULL, timeout=max(1, min(45, bench.left())))
         except (OSError, subprocess.TimeoutExpired):
             print("  sizes of tasks: not all are known")
     found = dict(zip(tasks, map(int, open(f"{bench.folder}/sizes.out").read().split())))
@@ -685,26 +752,37 @@ def sizes(bench, rows):
     return found
 
 
+def labelled_check(bench):
+    """All rows with labels, without timing: large tasks last, else in random order."""
+    rows = [r for r in bench.rows if r["kind"] == "written"]
+    rows.sort(key=lambda r: (not 0 <= bench.bytes_of(r) <= 1 << 30, bench.bytes_of(r) > 4 << 30, hash_of(r["task"])))
+    report_labelled(bench, "labelled_check", rows, "--warmups", 0, "--trials", 0)
+
+
 def labelled(bench):
     rows = [r for r in bench.rows if r["kind"] == "written"]
-    if not rows:
-        print("  no --candidates")
-        return
-    if bench.a.quick:
-        rows = rows[::40]
     good = [r for r in rows if (r.get("gpu") == "pass" or hash_of(r["id"]) % 6 == 0) and 0 <= bench.bytes_of(r) <= 1 << 30]
     good.sort(key=lambda r: (bench.bytes_of(r), r["task"]))
     print(f"  {len(good)} of {len(rows)}: those that pass by their label and a sixth of the others, with inputs of at most 1 GiB, smallest first")
-    gpu, took = bench.judge("gpu-labelled", good, "--track", "hybrid", "--precision", "tf32", "--warmups", 5, "--trials", 20,
-                            "--baselines", "eager,tf32", most=110)
+    report_labelled(bench, "labelled", good, "--warmups", 5, "--trials", 20, "--baselines", "eager,tf32")
+
+
+def report_labelled(bench, step, good, *options):
+    if not good:
+        print("  no --candidates")
+        return
+    if bench.a.quick:
+        good = good[::max(1, len(good) // 20)]
+    gpu, took = bench.judge(f"gpu-{step}", good, "--track", "hybrid", "--precision", "tf32", *options)
     ran = [r for r in good if bench.gpu_of(gpu.get(r["id"], {})).get("ran")]
     print(f"  {len(gpu)} verdicts, {len(ran)} ran; {rate(bench, gpu, took)}")
     right = [gpu[r["id"]] for r in ran]
-    bench.agreed.append(("labelled", len(gpu), sum(cpu_says(v) for v in gpu.values()), len(ran), sum(v["correct"] for v in right)))
+    bench.agreed.append((step, len(gpu), sum(cpu_says(v) for v in gpu.values()), len(ran), sum(v["correct"] for v in right)))
+    bench.remember(step, good, gpu, lambda r: {"pass": True, "fail": False}.get(r.get("gpu")))
     known = [r for r in good if r["id"] in gpu and r.get("gpu") in ("pass", "fail")]
     table("CPU judge, and the labels", [(cpu_says(gpu[r["id"]]), r["gpu"] == "pass") for r in known])
     names = {r["id"] for r in ran}
-    bench.disagree("labelled, judge and label", [(f"label {r['gpu']}, CPU {cpu_says(gpu[r['id']])}, GPU {gpu[r['id']]['correct']}, ran "
+    bench.disagree(f"{step}, judge and label", [(f"label {r['gpu']}, CPU {cpu_says(gpu[r['id']])}, GPU {gpu[r['id']]['correct']}, ran "
                    f"{r['id'] in names}: {gpu[r['id']]['reason']} {(gpu[r['id']]['message'] or '')[:160]}", r["id"]) for r in known
                    if len({r["gpu"] == "pass", cpu_says(gpu[r["id"]]), gpu[r["id"]]["correct"]}) > 1])
     known = [r for r in known if r["id"] in names or not gpu[r["id"]]["correct"]]
@@ -724,29 +802,47 @@ def labelled(bench):
         print(f"  estimate and measured speed-up, against tf32: rank correlation {correlation(pairs):.2f} over {len(pairs)}; fast or slow right {sum((a >= 1) == (b >= 1) for a, b in pairs)}")
 
 
-def solved(bench, kind="solved", share=1.0):
-    """Programs of the solver: checked and timed; some once more with torch.compile as a baseline."""
-    rows = [r for r in bench.rows if r["kind"] == kind] if kind == "solved" else small_answers(bench)
+def solved(bench, kind="solved"):
+    """Programs of the solver or answers of a model: checked and timed; then those that are right, one for each task, with
+    torch.compile as a baseline."""
+    rows = [r for r in bench.rows if r["kind"] == kind] if kind == "solved" else answer_rows(bench)
     if not rows:
         print(f"  no --{kind}")
         return
     print(f"  {len(rows)} of {sum(r['kind'] == kind for r in bench.rows)} rows")
     if bench.a.quick:
         rows = rows[:20]
-    gpu, took = bench.judge(f"{kind}", rows, "--baselines", "eager,tf32", most=80 * share)
+    gpu, took = bench.judge(f"{kind}", rows, "--baselines", "eager,tf32", share=0.75)
     print(f"  {len(gpu)} of {len(rows)} judged and timed: {rate(bench, gpu, took)}")
     report_solved(bench, kind, gpu)
-    report_fast(bench, gpu, "eager,tf32")
-    sample = {r["id"] for r in compiled_sample(bench)}
-    again = [r for r in rows if r["id"] in sample and bench.gpu_of(gpu.get(r["id"], {})).get("time") and gpu[r["id"]]["correct"]]
+    report_levels(bench, rows, gpu, "eager,tf32")
+    right = [r for r in rows if bench.gpu_of(gpu.get(r["id"], {})).get("time") and gpu[r["id"]]["correct"]]
+    again = compiled_sample(bench, sorted(right, key=lambda r: gpu[r["id"]]["gpu"]["time"]["seconds"]))
+    again.sort(key=lambda r: hash_of(r["task"]))
     if again:
-        report_fast(bench, bench.judge(f"{kind}-compile", again, "--baselines", "eager,tf32,compile", most=45 * share)[0],
-                    "eager,tf32,compile")
+        print(f"  with torch.compile: the fastest right program of each of {len(again)} tasks")
+        report_levels(bench, again, bench.judge(f"{kind}-compile", again, "--baselines", "eager,tf32,compile")[0], "eager,tf32,compile")
 
 
 def answers(bench):
     """Answers of a model, as `solved`."""
-    solved(bench, "answer", 0.65)
+    solved(bench, "answer")
+
+
+def level_of(row):
+    found = re.search(r"level_?(\d)|l(\d)-", row["id"])
+    return f"level {found[1] or found[2]}" if found else "other tasks"
+
+
+def report_levels(bench, rows, gpu, baselines):
+    levels = sorted({level_of(r) for r in rows})
+    for level in levels if len(levels) > 1 else []:
+        part = {r["id"]: gpu[r["id"]] for r in rows if level_of(r) == level and r["id"] in gpu}
+        print(f"   {level}: {len(part)} judged, {sum(v['correct'] for v in part.values())} correct")
+        report_fast(bench, part, baselines)
+    if len(levels) > 1:
+        print("   all")
+    report_fast(bench, gpu, baselines)
 
 
 def report_solved(bench, kind, verdicts):
@@ -785,12 +881,12 @@ def report_fast(bench, gpu, baselines):
 
 
 def peer(bench):
-    if not bench.a.kernelbench or bench.a.standin:
+    if not bench.a.kernelbench or not bench.can_run_python():
         print("  no --kernelbench")
         return
     rows = getattr(bench, "kernels", None) or timed_rows(bench)
     rows = sorted(rows, key=lambda r: hash_of(r["id"]))
-    found, took = bench.truth("peer", rows, most=40, script=("bench/gpu_peer.py", os.path.abspath(bench.a.kernelbench)))
+    found, took = bench.truth("peer", rows, script=("bench/gpu_peer.py", os.path.abspath(bench.a.kernelbench)))
     each = [v["seconds"] for v in found.values() if v.get("seconds")]
     times = getattr(bench, "times", {})
     print(f"  KernelBench's evaluation: {len(found)} candidates in {took:.0f} s, {len(found) / took:.2f}/s; "
@@ -803,11 +899,12 @@ def peer(bench):
     reasons([(v["why"][:140], n) for n, v in found.items() if not v["correct"]], 5)
 
 
-# The most and the least seconds of each step, of 420.
-STEPS = {start: (45, 15), smoke: (60, 0), counters: (60, 0), rl: (420, 0), agreement: (120, 70), hybrid: (65, 25), timed: (95, 45), peer: (45, 20),
-         labelled: (110, 35), solved: (110, 45), answers: (70, 30), faults: (40, 20)}
+# The share that each step gets of the time that is left, beside the shares of the steps after it.
+STEPS = {start: 1, smoke: 3, agreement: 12, hybrid: 4, labelled_check: 8, compile: 8, timed: 10, peer: 4, labelled: 10, solved: 10,
+         answers: 14, counters: 3, faults: 3, rl: 42}
 # What a step needs: without it no time is kept for the step.
-NEEDS = {peer: lambda bench: bench.a.kernelbench, labelled: lambda bench: bench.a.candidates,
+NEEDS = {peer: lambda bench: bench.a.kernelbench,
+         **dict.fromkeys((labelled, labelled_check), lambda bench: any(r["kind"] == "written" for r in bench.rows)),
          solved: lambda bench: any(r["kind"] == "solved" for r in bench.rows),
          answers: lambda bench: any(r["kind"] == "answer" for r in bench.rows)}
 
@@ -830,23 +927,29 @@ class Tee:
 
 def finish(bench):
     """Totals, and all tables once more: the last lines are what a caller sees first."""
-    if bench.warming:
-        os.killpg(bench.warming.pid, signal.SIGKILL)
     if bench.agreed:
         print("--- all steps: verdicts, correct by the CPU judge, ran on the GPU, confirmed")
         for name, *n in [*bench.agreed, ("sum", *(sum(x) for x in list(zip(*bench.agreed))[1:]))]:
             print(f"  {name:20}" + "".join(f"{x:7}" for x in n), flush=True)
+    if bench.truths:
+        print("--- all steps: against what Python, Triton and PyTorch say (cheats are wrong by definition)")
+        for kind in [*sorted({v[0] for v in bench.truths.values()}), None]:
+            seen = [v for v in bench.truths.values() if kind in (None, v[0])]
+            name = f"{kind or 'all'}, {len(seen)}"
+            table(f"{name}: CPU judge and GPU judge", [(cpu, final) for _, cpu, final, ran, _ in seen if ran or not final])
+            table(f"{name}: CPU judge and truth", [(cpu, truth) for _, cpu, _, _, truth in seen if truth is not None])
+            table(f"{name}: GPU judge and truth", [(final, truth) for *_, final, ran, truth in seen if truth is not None and (ran or not final)])
 
 
 def run_steps(bench, wanted):
-    """Runs steps in order. A step gets its most, but leaves the later ones their least."""
-    todo = [step for step in STEPS if step.__name__ in wanted or step is start]
+    """Runs steps in order. A step gets its share of the time that is left."""
+    named = {step.__name__: step for step in STEPS}
+    todo = [start, *(named[name] for name in wanted if name != "start")]
     needed = [step for step in todo if NEEDS.get(step, lambda _: True)(bench)]
-    for k, step in enumerate(todo):
-        most, _ = STEPS[step]
-        later = sum(STEPS[x][1] for x in todo[k + 1:] if x in needed) * bench.scale
-        began = time.time()
-        bench.step_end = min(bench.end - 1, began + most * bench.scale, max(bench.end - later, began + STEPS[step][1] * bench.scale))
+    for step in needed:
+        shares = sum(STEPS[x] for x in needed[needed.index(step):])
+        began = bench.step_begin = time.time()
+        bench.step_end = began + (bench.end - began) * STEPS[step] / shares
         print(f"--- {step.__name__}")
         if bench.end - began < 6:
             print("  no time left")
@@ -855,7 +958,7 @@ def run_steps(bench, wanted):
             step(bench)
         except Exception:
             print("  " + traceback.format_exc()[-600:].replace("\n", "\n  "))
-        print(f"  [{time.time() - began:.0f} of at most {bench.step_end - began:.0f} s, {max(0, bench.end - time.time()):.0f} s left]", flush=True)
+        print(f"  [{time.time() - began:.0f} of {bench.step_end - began:.0f} s, {max(0, bench.end - time.time()):.0f} s left]", flush=True)
 
 
 def main():
@@ -865,21 +968,31 @@ def main():
     parser.add_argument("--solved")
     parser.add_argument("--answers")
     parser.add_argument("--tasks")
+    parser.add_argument("--compile")
+    parser.add_argument("--inductor")
     parser.add_argument("--kernelbench")
     parser.add_argument("--out")
     parser.add_argument("--python")
     parser.add_argument("--standin")
-    parser.add_argument("--steps", default=",".join(step.__name__ for step in STEPS if step not in (smoke, counters, rl)))
+    parser.add_argument("--steps", default="agreement,hybrid,compile,timed,peer,labelled,solved,answers,faults")
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--quick", action="store_true")
     a = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    unknown = set(a.steps.split(",")) - {step.__name__ for step in STEPS}
+    if unknown:
+        parser.error(f"unknown steps: {', '.join(sorted(unknown))}")
+    # Every wait has a limit of its own; this one holds if a step computes for too long.
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit("the time is over"))
+    signal.setitimer(signal.ITIMER_REAL, a.seconds + 3)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("SIGTERM: told to end"))
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)         # judging processes have another user
         bench = Bench(a, folder)
         sys.stdout = Tee(bench.out / "tables.txt")
         try:
-            bench.rows = own_candidates() + read_rows(a.candidates, "written") + read_rows(a.solved, "solved") + read_rows(a.answers, "answer")
+            bench.rows = own_candidates() + read_rows(a.candidates, "written") + read_rows(a.solved, "solved") + \
+                read_rows(a.answers, "answer") + read_tasks(a.compile)
+            bench.unpack_compiled(a.inductor)
             bench.rows += solve(bench, a.tasks)
             print(f"candidates: {dict(collections.Counter(r['kind'] for r in bench.rows))}")
             run_steps(bench, a.steps.split(","))

@@ -18,7 +18,7 @@ struct args {
 	const char *task, *jsonl, *out, *cache, *dump, *device;   /* files and folders, or NULL */
 	const char *fn, *ref;                            /* plain functions in place of a task and ModelNew, or NULL */
 	struct opt_list input;
-	int json, explain, identity, answers;
+	int json, explain, identity, answers, unordered;
 	struct judge_args judge;
 };
 
@@ -38,6 +38,8 @@ static const struct opt opts[] = {
 		"texts); - is standard input"),
 	OPT_STR(struct args, out, "out", "FILE", NULL,
 		"append verdicts as JSON lines; a stopped run continues at the end of this file"),
+	OPT_FLAG(struct args, unordered, "unordered", 0,
+		 "give each verdict when it is there; a stopped run cannot be continued"),
 	OPT_STR(struct args, cache, "cache", "FILE", NULL,
 		"cache verdicts in this file, keyed by candidate, task, options and build"),
 	OPT_STR(struct args, dump, "dump", "DIR", NULL,
@@ -291,7 +293,8 @@ static int serve(const struct stream_options *o, struct par *par, struct err *e)
 static int judge_all(const struct args *a, const struct opt_parsed *p, struct par *par, struct session *s)
 {
 	struct stream_options o = { .par = par, .out = a->out, .cache = a->cache, .dump = a->dump,
-				    .json = a->json, .explain = a->explain, .look = look_again, .look_ctx = s };
+				    .json = a->json, .explain = a->explain, .unordered = a->unordered,
+				    .look = look_again, .look_ctx = s };
 
 	struct judge_args judge = a->judge;
 

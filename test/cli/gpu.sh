@@ -182,7 +182,7 @@ rc=0; "$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --device gpu >/dev
 [ $rc = 2 ] && grep -q "cpu, cuda or cuda:N" "$tmp/err" || fail "a wrong device: exit $rc"
 
 # 200 candidates of three tasks on three benches, with a hang, an illegal access, a death and a write outside of a
-# tensor in the middle: 200 verdicts, and only the faulty ones fail.
+# tensor in the middle: 200 verdicts, and only the faulty ones fail. With --unordered the hang holds back no other verdict.
 python3 - "$tmp" >"$tmp/many.jsonl" <<'END'
 import json, sys
 folder = sys.argv[1]
@@ -191,11 +191,13 @@ for i in range(200):
     name = {50: "fault_hang", 90: "fault_illegal", 120: "fault_die", 121: "compile_crash", 150: "fault_red_zone"}.get(i, "good")
     print(json.dumps({"id": f"{name}-{i}", "task": task + f"# task {i // 20 % 3}\n", "candidate": open(f"{folder}/{name}.py").read() + f"# {i}\n"}))
 END
-"$TRITONRL" verify --jsonl "$tmp/many.jsonl" --out "$tmp/many" --quiet "${gpu[@]}" --gpu-benches 3 --gpu-timeout 2 --warmups 1 --trials 2 2>"$tmp/err" || true
+"$TRITONRL" verify --jsonl "$tmp/many.jsonl" --out "$tmp/many" --unordered --quiet "${gpu[@]}" --gpu-benches 3 --gpu-timeout 2 --warmups 1 --trials 2 2>"$tmp/err" || true
 python3 - "$tmp/many" <<'END' || fail "200 candidates with faults: $(cat "$tmp/err")"
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
-assert len(rows) == 200, len(rows)
+assert len({row["id"] for row in rows}) == len(rows) == 200, len(rows)
+order = [int(row["id"].rpartition("-")[2]) for row in rows]
+assert order != sorted(order), order
 for row in rows:
     good = row["id"].startswith("good")
     assert row["correct"] == good and (not good or row["gpu"]["ran"]), (row["id"], row["reason"], row["gpu"])

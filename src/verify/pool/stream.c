@@ -207,6 +207,7 @@ static int print_item(struct stream *s, struct stream_item *it, struct err *e)
 	s->wrong += it->wrong;
 	s->unsupported += it->unsupported;
 	s->correct += !it->failed && !it->wrong && !it->unsupported;
+	it->printed = 1;
 	if (it->plain.n)
 		fwrite(it->plain.p, 1, it->plain.n, stdout);
 	if (s->o.json && !s->o.out)
@@ -225,11 +226,11 @@ static int print_ready(struct stream *s, struct err *e)
 	while (!rc && s->printed < s->added && item_at(s, s->printed)->done) {
 		struct stream_item *it = item_at(s, s->printed++);
 
-		rc = print_item(s, it, e);
+		rc = it->printed ? 0 : print_item(s, it, e);
 		item_release(it);
 		progress_add(&s->bar, 1);
 	}
-	if (!rc && s->printed > before && fflush(stdout))
+	if (!rc && (s->printed > before || s->o.unordered) && fflush(stdout))
 		rc = err_errno(e, cannot_print);
 	return rc;
 }
@@ -249,7 +250,7 @@ static int take(struct stream *s, struct judged *j, struct err *e)
 	struct stream_item *it = item_at(s, j->id);
 
 	return finish_item(s, it, &j->verdict, !j->rc ? NULL : j->err.code ? j->err.text : j->verdict.diag.text,
-			   e) || print_ready(s, e) ? -1 : 0;
+			   e) || (s->o.unordered && print_item(s, it, e)) || print_ready(s, e) ? -1 : 0;
 }
 
 /* Takes one verdict from the batch. Returns 1 if there was one, 0 if not, -1 on failure. */

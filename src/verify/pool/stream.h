@@ -4,7 +4,8 @@
  * Memory is bounded: at most STREAM_WINDOW candidates are being judged or wait for an earlier one.
  * With `out` each verdict is appended to that file as soon as all earlier ones are there. So the
  * file always holds the verdicts of the first candidates. A file that exists already is continued:
- * the same candidates must come again in the same order, and are not judged again. */
+ * the same candidates must come again in the same order, and are not judged again. `unordered` gives that
+ * up: each verdict is printed or appended when it is there, so that a slow candidate holds back no other. */
 #ifndef VERIFY_POOL_STREAM_H
 #define VERIFY_POOL_STREAM_H
 
@@ -19,6 +20,7 @@ struct stream_options {
 	const char *cache;           /* database of verdicts by content; NULL: none */
 	const char *dump;            /* folder for the input sets; NULL: none */
 	int json, explain;           /* JSON lines in place of text; text with source line and inputs */
+	int unordered;               /* print verdicts as they come */
 	/* Called with --explain for a candidate with wrong values; may append lines about the cause. NULL: none. */
 	void (*look)(void *ctx, struct str candidate, struct buf *out);
 	void *look_ctx;
@@ -31,6 +33,7 @@ struct stream_item {
 	char *id, *path;             /* path of the candidate's file; NULL: it has none */
 	char *candidate;             /* its source, to show a line of it; NULL: not needed */
 	int done;                    /* the rest is set */
+	int printed;                 /* out of order */
 	int failed, wrong;           /* could not be judged; was judged not to be correct */
 	int unsupported;             /* neither: it needs what this engine lacks */
 	struct buf json, plain;      /* the output */
