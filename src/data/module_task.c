@@ -53,12 +53,29 @@ static const struct py_node *find_class(const struct py_module *m, const char *a
 	return found;
 }
 
+/* Does the file itself bind the name torch? `import torch.nn as nn` alone does not. */
+static int binds_torch(const struct py_module *m)
+{
+	const struct py_list *body = &m->root->u.Module.body;
+
+	for (size_t i = 0; i < body->n; i++) {
+		const struct py_list *names = body->v[i]->kind == PY_Import ? &body->v[i]->u.Import.names : NULL;
+
+		for (size_t k = 0; names && k < names->n; k++)
+			if (str_is(py_alias_name(&names->v[k]->u.alias), "torch"))
+				return 1;
+	}
+	return 0;
+}
+
 /* Adds the functions that the text lacks. */
 static int add_functions(const struct py_module *m, const struct module_source *s, struct buf *text, struct err *e)
 {
 	int inputs = module_function(m, STR("get_inputs")) != NULL;
 
 	buf_addstr(text, m->source);
+	if (s->inputs.n && !binds_torch(m))
+		buf_adds(text, "\n\nimport torch\n");
 	if (s->inputs.n)
 		return function_task_inputs(&s->inputs, &s->init, text, e);
 	if (!inputs)

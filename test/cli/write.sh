@@ -56,6 +56,17 @@ write gate_alone.py 0 "$tmp/user.py" --by solver --class Gate --input 8x32 --out
 says gate_out.py 'class ModelNew'
 [ ! -s "$tmp/gate_alone.py" ] || fail "--out also printed to standard output"
 
+# A file that does not import torch itself.
+cat >"$tmp/no_torch.py" <<'PY'
+import torch.nn as nn
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return nn.functional.relu(x) * 2
+PY
+write no_torch.txt 0 "$tmp/no_torch.py" --by solver --input 8x32
+
 # KernelBook's form, from standard input.
 { cat "$tmp/user.py"; printf '\n\ndef get_inputs():\n    return [torch.rand([4, 16])]\n\n\ndef get_init_inputs():\n    return [[], {"dim": 16, "hidden": 8}]\n'; } >"$tmp/book.py"
 write book_new.py 0 - --by solver <"$tmp/book.py"
