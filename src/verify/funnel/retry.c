@@ -126,6 +126,7 @@ static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t 
 {
 	struct test_sizes other;
 	enum step step = funnel_switch_task(f, f->base);
+	int tried;
 
 	/* At the same sizes the candidate now gets the fuel that it would have got without a limit
 	 * on the first try. */
@@ -135,8 +136,10 @@ static enum step retry(struct funnel *f, enum retry_sizes_change change, size_t 
 		step = retry_sizes_find(f, &f->sizes, change, i, &other);
 	if (step != STEP_PASSED)
 		return step;
-	/* The base task itself was the fall-back already: it has nothing new to say. */
-	return !other.t->is_fixed && change >= RETRY_SAME_GRID ? STEP_FAILED : judge_again(f, &other);
+	/* The base task was the fall-back already, and has nothing new to say, unless it is full size itself and
+	 * the candidate ran at smaller sizes so far. */
+	tried = !other.t->is_fixed && (other.kind != SIZE_FULL || f->sizes.kind == SIZE_FULL);
+	return tried && change >= RETRY_SAME_GRID ? STEP_FAILED : judge_again(f, &other);
 }
 
 /* How often a change is tried: those that hold one size fixed have a try for each size. */
