@@ -1,6 +1,7 @@
 /* Bindings of products of matrices and vectors, linear layers, attention and distances.
  * Shapes and dtypes are checked by num/matmul.c, num/einsum.c and num/attention.c; ranks that
  * a function of torch restricts are checked here. */
+#include "interp/import.h"
 #include "num/nn.h"
 #include "num/shape.h"
 #include "torch/torch.h"
@@ -186,8 +187,19 @@ static int f_bilinear(struct bind *b)
 	return bind_result(b, &r);
 }
 
+/* With dropout the prelude composes attention of other operators. */
+static int attention_with_dropout(struct bind *b)
+{
+	struct call_args args = { .a = b->a, .n = 8 };
+	struct val fn;
+
+	if (library_name(b->h, "torch.nn.functional", "_attention_with_dropout", &fn))
+		return -1;
+	return host_callv(b->h, fn, &args, &b->out);
+}
+
 /* query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
- * enable_gqa=False. Dropout is refused: its mask would depend on PyTorch's fused kernel. */
+ * enable_gqa=False. */
 static int f_attention(struct bind *b)
 {
 	struct num_ctx c = torch_ctx(b);
@@ -199,13 +211,12 @@ static int f_attention(struct bind *b)
 	    torch_float(b, 4, 0, &drop) || bind_bool(b, 5, &p.causal) ||
 	    torch_float(b, 6, 0, &p.scale) || bind_bool(b, 7, &p.gqa))
 		return -1;
-	/* dropout_p = 0 is allowed and changes nothing. */
-	if (drop > 0)
-		return bind_unsupported(b, "scaled_dot_product_attention with dropout_p > 0");
 	if (mask && p.causal)
 		return bind_raise(b, EXC_RuntimeError,
 				  "_scaled_dot_product_attention: Explicit attn_mask should not "
 				  "be set when is_causal=True");
+	if (drop > 0)
+		return attention_with_dropout(b);
 	p.mask = mask;
 	return num_attention(&c, &y, q, k, v, &p, bind_e(b)) ? bind_fail(b) : bind_result(b, &y);
 }

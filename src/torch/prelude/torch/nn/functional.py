@@ -128,6 +128,20 @@ def _resize_matrix(n, size, scale, reach, weight, like):
     return torch.tensor(rows, dtype=torch.float64, device=like.device).to(like.dtype)
 
 
+def _attention_with_dropout(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
+    """scaled_dot_product_attention with dropout: PyTorch's CPU has no fused kernel that draws a mask, and composes it."""
+    if enable_gqa:
+        key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
+        value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
+    scale = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = torch.matmul(query * math.sqrt(scale), (key * math.sqrt(scale)).transpose(-2, -1))
+    if is_causal:
+        attn_mask = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril()
+    if attn_mask is not None:
+        scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype == torch.bool else scores + attn_mask
+    return torch.matmul(dropout(softmax(scores, -1), dropout_p), value)
+
+
 def _antialiased(input, size, scale_factor, mode, align_corners):
     """interpolate(antialias=True): the last dimension first, then the one before it."""
     if mode not in ("bilinear", "bicubic"):
