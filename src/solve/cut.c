@@ -23,6 +23,11 @@ static int note_load(void *ctx, const struct sx *load)
 	const struct value *by = graph_value(r->g, r->by);
 
 	v->live = 1;
+	/* x * sigmoid(x) loads x once */
+	if (v->last_load == load && v->last_reader == r->by)
+		return 0;
+	v->last_load = load;
+	v->last_reader = r->by;
 	v->uses++;
 	v->in_product += cut_is_product(by);
 	v->in_reduce += by->kind == VALUE_REDUCE;

@@ -240,7 +240,7 @@ static int find_apart(void *ctx, const struct sx *load)
 	const struct pass *pass;
 
 	if (from->kind == VALUE_ARG || from->group != s->group ||
-	    !(pass = pass_of(&s->p->kernels.v[s->group], load->value)))
+	    !(pass = pass_of(&s->p->kernels.v[s->group], load->value)) || (!pass->is_reduce && pass->n_r))
 		return 0;
 	for (int i = 0; i < load->at->n; i++)
 		for (int n = 0; n < pass->at->n; n++) {

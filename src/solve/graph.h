@@ -43,6 +43,8 @@ struct value {
 	/* for the planner (cut.c) */
 	int uses, live, group;
 	int in_product, in_reduce;             /* products and reductions that read it */
+	const struct sx *last_load;            /* counted last, and its reader */
+	int last_reader;
 };
 
 /* A tensor of the program. */
