@@ -73,8 +73,10 @@ static int match_load(void *ctx, const struct sx *load)
 			if (from->at->t[n].c == t->c && from->at->t[n].by == t->by && from->at->t[n].kind == IX_VAR)
 				x = &from->at->t[n];
 		j->bad |= t->kind != IX_VAR || !x || t->var >= j->v->rank;
-		if (!j->bad && j->to[t->var])
-			j->bad |= j->to[t->var] != ix_var(g->pool, x->var, x->by);
+		/* one loop of the kernel cannot be two of the value: x[i] * x[j] is not x[i] * x[i] */
+		if (!j->bad)
+			j->bad |= j->to[t->var] ? j->to[t->var] != ix_var(g->pool, x->var, x->by) :
+				(j->matched >> x->var & 1) != 0;
 		if (j->bad)
 			break;
 		j->to[t->var] = ix_var(g->pool, x->var, x->by);

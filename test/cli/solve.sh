@@ -27,6 +27,10 @@ grep -q '"speedup": *[0-9]' "$tmp/styles.jsonl" || fail "no solution has an esti
 [ "$(grep -c '^import torch' "$tmp/repeated.py")" = 2 ] || fail "an import is repeated"
 grep -q 'type(norm)\|run_layers\|libdevice' "$tmp/repeated.py" && fail "code that did not run is kept"
 
+# The copies that give each head its own dimension end the kernel of the three projections.
+"$TRITONRL" solve "$here/heads.py" --no-verify --out "$tmp/heads.py" --quiet || fail "an attention with heads"
+[ "$(grep -c '_kernel\[' "$tmp/heads.py")" = 11 ] || fail "heads: $(grep -c '_kernel\[' "$tmp/heads.py") launches, not 11"
+
 # A module of much work gets a solution for any size.
 "$TRITONRL" solve "$here/any_image.py" --no-verify --out "$tmp/any.py" --quiet || fail "a large image"
 grep -q 'size = x.shape\[2\]' "$tmp/any.py" || fail "the size of an image is not named"
