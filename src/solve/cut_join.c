@@ -85,6 +85,25 @@ static int match_load(void *ctx, const struct sx *load)
 	return j->bad;
 }
 
+static int64_t reduced_count(const struct value *v)
+{
+	int64_t n = 1;
+
+	for (int d = 0; d < v->n_red; d++)
+		n *= v->red[d];
+	return n;
+}
+
+static int is_dot(const struct value *v)
+{
+	return cut_is_product(v) && v->numel > 1;
+}
+
+static int is_large_dot(const struct value *v)
+{
+	return is_dot(v) && v->numel * reduced_count(v) >= GRAPH_DOT_LEAST;
+}
+
 /* All variables of X must be matched. A map may have more variables: they become R. */
 static int is_match(struct joining *j)
 {
@@ -102,8 +121,9 @@ static int is_match(struct joining *j)
 				return 0;
 			free *= j->v->size[d];
 		}
-	/* A few instances must not do the work of many. */
-	return free == 1 || graph_choose(j->p->g, x >= 16 || free * x <= 1 << 16);
+	/* A few instances must not do the work of many, and tl.dot ends with its own tile. */
+	return free == 1 || graph_choose(j->p->g, !is_large_dot(graph_value(j->p->g, k->pass[0].value)) &&
+					 (x >= 16 || free * x <= 1 << 16));
 }
 
 void cut_add_pass(struct cut *p, int id, struct kernel *k, const struct ix **to)
@@ -350,23 +370,9 @@ static int is_plain_reduction(const struct value *v)
 	return v->kind == VALUE_REDUCE && (v->how == COMBINE_SUM || v->how == COMBINE_MAX || v->how == COMBINE_MIN);
 }
 
-static int64_t reduced_count(const struct value *v)
-{
-	int64_t n = 1;
-
-	for (int d = 0; d < v->n_red; d++)
-		n *= v->red[d];
-	return n;
-}
-
 /* Products of the same rows, such as the query, key and value of attention: tl.dot computes up to PRODUCTS_MOST of
  * them in one loop. Larger products than FEW_TILES keep the GPU busy alone, in larger tiles. */
 enum { PRODUCTS_MOST = 4, TILE = 64, FEW_TILES = 256 };
-
-static int is_dot(const struct value *v)
-{
-	return cut_is_product(v) && v->numel > 1;
-}
 
 /* Which factors depend on a coordinate: 1 the first, 2 the second, 3 both. */
 static int factors_of(const struct sx *body, int d)

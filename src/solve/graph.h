@@ -14,7 +14,9 @@
 
 enum { GRAPH_RANK = 12, GRAPH_REDUCED = 8, GRAPH_VARS = GRAPH_RANK + GRAPH_REDUCED + 1,
        /* the number of the program instance, as a variable of a kernel */
-       GRAPH_INSTANCE = GRAPH_VARS - 1 };
+       GRAPH_INSTANCE = GRAPH_VARS - 1,
+       /* products of fewer multiply-adds are not worth tl.dot */
+       GRAPH_DOT_LEAST = 1 << 17 };
 
 enum value_kind { VALUE_ARG, VALUE_MAP, VALUE_REDUCE };
 

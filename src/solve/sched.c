@@ -2,10 +2,8 @@
 #include "base/rng.h"
 #include "solve/emit_impl.h"
 
-/* Reductions of fewer elements are loops of the flat schedule. Products below DOT_LEAST multiply-adds are
- * not worth tl.dot. */
-enum { ROWS_LEAST = 64, ROWS_TILE = 1024, DOT_LEAST = 1 << 17, DOT_K_LEAST = 16,
-       FLAT_LARGE = 1 << 18 };
+/* Reductions of fewer elements are loops of the flat schedule. */
+enum { ROWS_LEAST = 64, ROWS_TILE = 1024, DOT_K_LEAST = 16, FLAT_LARGE = 1 << 18 };
 
 static int64_t next_pow2(int64_t n)
 {
@@ -92,7 +90,7 @@ struct sched sched_choose(const struct cut *p, const struct kernel *k, const str
 	rng_init(&r, w->draw, "schedules");
 	for (int i = 0; i < k->n_x; i++)
 		x *= k->x[i];
-	if (dot_split(k, &d) && d.k >= DOT_K_LEAST && d.m * d.n * d.k * d.batch >= DOT_LEAST) {
+	if (dot_split(k, &d) && d.k >= DOT_K_LEAST && d.m * d.n * d.k * d.batch >= GRAPH_DOT_LEAST) {
 		s.kind = SCHED_DOT;
 		choose_tiles(&s, &d);
 		if (w->draw) {
