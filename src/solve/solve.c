@@ -83,6 +83,7 @@ static int draws_random(const struct host *h)
  * is still the operator's. */
 static int record(struct solving *a, const struct signature *sig, struct err *e)
 {
+	int64_t guessed = host_floats_guessed(a->h);
 	int rc;
 
 	for (size_t i = 0; i < a->inputs.u.seq->n; i++)
@@ -100,6 +101,10 @@ static int record(struct solving *a, const struct signature *sig, struct err *e)
 		snprintf(a->out->op, sizeof a->out->op, "%s", a->t.stopped);
 		snprintf(a->out->why, sizeof a->out->why, "%s: %s", a->t.stopped, a->t.why);
 		return rc < 0 ? -1 : 1;
+	}
+	if (!rc && host_floats_guessed(a->h) > guessed) {
+		snprintf(a->out->why, sizeof a->out->why, "forward computes with the value of a tensor in Python");
+		return 1;
 	}
 	return rc > 0 ? program_failed(a) : rc;
 }

@@ -48,6 +48,8 @@ grep -q '"verdict": *"unsolved"' "$tmp/bad_out.jsonl" || fail "a syntax error ha
 rc=0; "$TRITONRL" solve "$here/unsolved/factorisation.py" --json --out "$tmp/unknown.json" --quiet || rc=$?
 [ $rc = 1 ] || fail "an unsolved module has exit code $rc"
 grep -q '"operator": *"torch.linalg.qr"' "$tmp/unknown.json" || fail "the operator is not named"
+rc=0; "$TRITONRL" solve "$here/unsolved/range_in_python.py" --json --out "$tmp/range.json" --quiet || rc=$?
+grep -q 'forward computes with the value of a tensor in Python' "$tmp/range.json" || fail "a guessed value is not named"
 rc=0; "$TRITONRL" solve --quiet 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "no module has exit code $rc"
 
