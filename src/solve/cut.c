@@ -266,14 +266,26 @@ static void store_what_crosses(struct cut *p)
 
 struct overwritten {
 	struct cut *p;
-	int arg, group, bad, own;
+	int arg, group, bad;
+	const struct pass *by;         /* the pass that writes */
+	int own;                       /* the kernel that reads, and its pass */
+	const struct pass *pass;
 };
+
+/* In its own kernel the write may follow reads of the same element by the same lane only: other instances may be
+ * ahead, and other passes may walk over other tiles. */
+static int is_same_place(const struct overwritten *o, const struct sx *load)
+{
+	const struct pass *a = o->pass, *b = o->by;
+
+	return load->at == b->at && a->n_r == b->n_r && !memcmp(a->r, b->r, (size_t)a->n_r * sizeof a->r[0]);
+}
 
 static int note_old_read(void *ctx, const struct sx *load)
 {
 	struct overwritten *o = ctx;
 
-	o->bad |= load->value == o->arg && o->own > o->group;
+	o->bad |= load->value == o->arg && (o->own > o->group || (o->own == o->group && !is_same_place(o, load)));
 	return 0;
 }
 
@@ -306,11 +318,12 @@ static void order_writes(struct cut *p)
 		const struct value *v = &p->g->values.v[i];
 		struct overwritten o = { .p = p, .arg = v->into, .group = v->group };
 
-		if (v->into < 0)
+		if (v->into < 0 || v->group < 0 || !(o.by = cut_pass_of(&p->kernels.v[v->group], (int)i)))
 			continue;
 		for (size_t n = 0; n < p->kernels.n; n++)
 			for (int s = 0; s < p->kernels.v[n].n_passes; s++) {
 				o.own = (int)n;
+				o.pass = &p->kernels.v[n].pass[s];
 				sx_loads(p->kernels.v[n].pass[s].body, note_old_read, &o);
 			}
 		if (o.bad && copy_last(p, (int)i))

@@ -44,7 +44,7 @@ int cut_last_group(struct cut *p, int id)
 	return j.group;
 }
 
-static struct pass *pass_of(struct kernel *k, int value)
+struct pass *cut_pass_of(struct kernel *k, int value)
 {
 	for (int i = 0; i < k->n_passes; i++)
 		if (k->pass[i].value == value)
@@ -63,7 +63,7 @@ static int match_load(void *ctx, const struct sx *load)
 
 	if (v->kind == VALUE_ARG || v->group != j->group)
 		return 0;
-	from = pass_of(k, load->value);
+	from = cut_pass_of(k, load->value);
 	j->bad |= !from || (!from->is_reduce && from->n_r) || from->only || load->a[0] || load->at->c0 ||
 		load->at->n != from->at->n;
 	for (int i = 0; !j->bad && i < load->at->n; i++) {
@@ -262,7 +262,7 @@ static int find_apart(void *ctx, const struct sx *load)
 	const struct pass *pass;
 
 	if (from->kind == VALUE_ARG || from->group != s->group ||
-	    !(pass = pass_of(&s->p->kernels.v[s->group], load->value)) || (!pass->is_reduce && pass->n_r))
+	    !(pass = cut_pass_of(&s->p->kernels.v[s->group], load->value)) || (!pass->is_reduce && pass->n_r))
 		return 0;
 	for (int i = 0; i < load->at->n; i++)
 		for (int n = 0; n < pass->at->n; n++) {

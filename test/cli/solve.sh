@@ -50,6 +50,8 @@ rc=0; "$TRITONRL" solve "$here/unsolved/factorisation.py" --json --out "$tmp/unk
 grep -q '"operator": *"torch.linalg.qr"' "$tmp/unknown.json" || fail "the operator is not named"
 rc=0; "$TRITONRL" solve "$here/unsolved/range_in_python.py" --json --out "$tmp/range.json" --quiet || rc=$?
 grep -q 'forward computes with the value of a tensor in Python' "$tmp/range.json" || fail "a guessed value is not named"
+rc=0; "$TRITONRL" solve "$here/unsolved/weight_decides.py" --json --out "$tmp/decides.json" --quiet || rc=$?
+grep -q 'reads the value of a tensor' "$tmp/decides.json" || fail "a weight that decides a branch is not named"
 rc=0; "$TRITONRL" solve --quiet 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "no module has exit code $rc"
 
