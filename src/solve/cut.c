@@ -172,7 +172,7 @@ static int is_empty(const struct value *v)
 /* Whether a value is computed by a pass of its own: not folded, with elements. */
 static int is_pass(const struct value *v)
 {
-	return v->live && v->kind != VALUE_ARG && (v->kind == VALUE_REDUCE || v->must_store) && !is_empty(v);
+	return v->live && v->kind != VALUE_ARG && (v->kind != VALUE_MAP || v->must_store) && !is_empty(v);
 }
 
 /* A single element that nothing else reads, such as the counter of batches. */
@@ -227,7 +227,7 @@ static int begin(struct cut *p, int id)
 	const struct ix *to[GRAPH_VARS] = { NULL };
 
 	for (int d = 0; d < v->rank; d++)
-		if (v->size[d] > 1) {
+		if (v->size[d] > 1 && (v->kind != VALUE_SCAN || d != v->along)) {
 			to[d] = ix_var(p->g->pool, k.n_x, v->size[d]);
 			k.x[k.n_x++] = v->size[d];
 		}
@@ -236,6 +236,18 @@ static int begin(struct cut *p, int id)
 		return 1;
 	cut_add_pass(p, id, &p->kernels.v[p->kernels.n - 1], to);
 	return 0;
+}
+
+/* Gives a value its kernel: one that it joins, or a new one. */
+static int place(struct cut *p, int id)
+{
+	struct value *v = graph_value(p->g, id);
+
+	if (v->kind == VALUE_SCAN) {
+		v->must_store = 1;
+		return begin(p, id);
+	}
+	return !cut_join(p, id) && !cut_join_sibling(p, id) && begin(p, id);
 }
 
 /* A value that another kernel reads must be in memory. */
@@ -369,8 +381,7 @@ void cut_make(struct cut *p, struct graph *g)
 		g->values.v[i].group = -1;
 	fold(p);
 	for (size_t i = 0; i < g->values.n; i++)
-		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && !cut_join(p, (int)i) &&
-		    !cut_join_sibling(p, (int)i) && begin(p, (int)i))
+		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && place(p, (int)i))
 			longjmp(*a->trap, 1);
 	for (size_t i = 0; i < g->values.n; i++)
 		if (is_pass(&g->values.v[i]) && is_lone(&g->values.v[i]) && !cut_join(p, (int)i) &&

@@ -130,7 +130,8 @@ void cut_add_pass(struct cut *p, int id, struct kernel *k, const struct ix **to)
 {
 	struct graph *g = p->g;
 	struct value *v = graph_value(g, id);
-	struct pass s = { .value = id, .is_reduce = v->kind == VALUE_REDUCE, .store = v->must_store };
+	struct pass s = { .value = id, .is_reduce = v->kind == VALUE_REDUCE, .is_scan = v->kind == VALUE_SCAN,
+			  .store = v->must_store };
 
 	for (int d = 0; d < v->rank; d++) {
 		if (to[d])

@@ -146,6 +146,28 @@ static void map_pass(struct emitter *pr, const struct pass *s, int n, const stru
 	close_pass(pr, t);
 }
 
+/* A tile of a scan: what came before it is carried over, and the last element of the tile is carried on. Elements
+ * behind the row do not matter, since they come last. */
+static void scan_pass(struct emitter *pr, const struct pass *s, const struct row_tile *t)
+{
+	int product = graph_value(pr->g, s->value)->how == COMBINE_PROD;
+	const char *term = emit_sx(pr, s->body).s, *y = emitter_name(pr, "y");
+
+	if (!(sx_vars(s->body) >> t->var & 1))
+		term = arena_printf(pr->a, "tl.full(%s, 1, %s) * (%s)", shape_of(pr, t->block), emit_dtype(s->body->dt),
+				    term);
+	if (t->loop)
+		emitter_line(pr, 0, "carry = tl.full(%s, %d, %s)", pr->s.xb > 1 ? shape_of(pr, 1) : "[1]", product,
+			     emit_dtype(s->body->dt));
+	emitter_line(pr, t->loop, "%s = %stl.%s(%s, axis=%d)", y, !t->loop ? "" : product ? "carry * " : "carry + ",
+		     product ? "cumprod" : "cumsum", term, pr->s.xb > 1);
+	emit_store(pr, s, s->at, y, t->loop);
+	if (t->loop)
+		emitter_line(pr, 1, "carry = tl.sum(tl.where(%s == start + %d, %s, 0), axis=%d, keep_dims=True)",
+			     pr->var[t->var], t->block - 1, y, pr->s.xb > 1);
+	close_pass(pr, t);
+}
+
 struct run { const struct kernel *k; int first, end; };
 
 static int reads_run(void *ctx, const struct sx *load)
@@ -214,6 +236,8 @@ int emit_rows(struct emitter *pr)
 		}
 		if (s->is_reduce)
 			reduce_passes(pr, flat, n, end, &t);
+		else if (s->is_scan)
+			scan_pass(pr, &flat[n], &t);
 		else
 			map_pass(pr, &flat[n], n, &t);
 	}

@@ -36,7 +36,10 @@ static const char *precision(const struct cut *p, const struct kernel *k, const 
 static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 {
 	*most = 0;
-
+	if (k->pass[0].is_scan) {
+		*most = k->pass[0].r[0];
+		return 1;
+	}
 	for (int i = 0; i < k->n_passes; i++) {
 		const struct pass *s = &k->pass[i];
 		enum combine how = graph_value(p->g, s->value)->how;
@@ -98,7 +101,7 @@ static void choose_rows(const struct cut *p, const struct kernel *k, int64_t x, 
 
 	s->xb = 1;
 	for (int i = 0; i < k->n_passes; i++)
-		if (k->pass[i].is_reduce) {
+		if (k->pass[i].is_reduce || k->pass[i].is_scan) {
 			l.s = &k->pass[i];
 			sx_loads(k->pass[i].body, note_lie, &l);
 		}
