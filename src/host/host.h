@@ -89,7 +89,7 @@ void host_ops_clear(struct host *h);
 void host_set_compute(struct host *h, int (*fn)(void *ctx, const char *name, int line, struct diag *d), void *ctx);
 /* Calls fn for each tensor operation from now on; NULL: for none. */
 void host_set_called(struct host *h, host_op_call_fn *fn, void *ctx);
-/* Records each statement that runs from now on; NULL: nowhere. */
+/* Records each statement that runs from now on, and the test of each `if` that was false; NULL: nowhere. */
 void host_set_ran(struct host *h, struct ptr_map *ran);
 /* Records the path of the program (branches, launches) in *path from now on; NULL: nowhere. */
 void host_dry_run(struct host *h, struct host_path *path);

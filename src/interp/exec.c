@@ -275,11 +275,18 @@ static int test_of(struct host *h, struct host_frame *f, const struct py_node *n
 	return yes;
 }
 
+/* Adds to the record of what ran, if there is one. */
+static int note_ran(struct host *h, const struct py_node *n)
+{
+	return h->ran && ptr_map_put(h->ran, n, h->ran) &&
+		host_fatal(h, REASON_out_of_memory, "the program needs more memory than there is");
+}
+
 /* Records the outcome through test_of. */
 static enum flow exec_if(struct host *h, struct host_frame *f, const struct py_node *n)
 {
 	int yes = test_of(h, f, n->u.If.test);
-	if (yes < 0)
+	if (yes < 0 || (!yes && note_ran(h, n->u.If.test)))
 		return FLOW_FAIL;
 	return exec_block(h, f, yes ? &n->u.If.body : &n->u.If.orelse);
 }
@@ -717,12 +724,8 @@ enum flow exec_block(struct host *h, struct host_frame *f, const struct py_list 
 		enum flow w;
 
 		f->node = n;
-		if (host_step(h))
+		if (host_step(h) || note_ran(h, n))
 			return FLOW_FAIL;
-		if (h->ran && ptr_map_put(h->ran, n, h->ran)) {
-			host_fatal(h, REASON_out_of_memory, "the program needs more memory than there is");
-			return FLOW_FAIL;
-		}
 		if (!table[n->kind]) {
 			host_fatal(h, REASON_unsupported, "%s is not supported here", py_kind_info(n->kind)->name);
 			return FLOW_FAIL;

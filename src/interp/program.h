@@ -122,6 +122,8 @@ struct host_work host_work(struct host_ops ops);
 struct host;
 int64_t host_floats_read(const struct host *h);
 int host_has_read(const struct host *h);      /* any element at all */
+/* Floats without contents that Python read as 0, in a dry run. */
+int64_t host_floats_guessed(const struct host *h);
 /* One kernel launch. */
 struct host_launch {
 	struct str kernel;

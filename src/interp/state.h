@@ -92,7 +92,7 @@ struct host_record {
 	struct { struct host_op *v; size_t n, cap; } ops;          /* torch operators, one record per line */
 	struct { struct host_launch *v; size_t n, cap; } launches; /* kernel launches in order */
 	int64_t reads;                 /* elements read by Python; a float counts as 16 integers */
-	int guessed;                   /* a float of a hollow tensor was taken as 0 */
+	int64_t guessed;               /* floats of hollow tensors that were taken as 0 */
 	int tuned_most;                /* most configurations an autotuner chose from */
 	int tuners;                    /* autotuners that were asked, ever */
 	int tuned_place, tuned_several;   /* the last one with a choice, from 1; several had one */

@@ -386,12 +386,17 @@ int host_has_read(const struct host *h)
 	return h->did.reads != 0;
 }
 
-/* Asked before n elements become Python numbers. In a dry run floats are guessed as 0
- * (did.guessed tells the judge) and integers end the run with contents_needed. */
+int64_t host_floats_guessed(const struct host *h)
+{
+	return h->did.guessed;
+}
+
+/* Asked before n elements become Python numbers. In a dry run floats are guessed as 0 (host_floats_guessed counts
+ * them) and integers end the run with contents_needed. */
 int host_may_read(struct host *h, enum dtype dt, int64_t n)
 {
 	if (h->o.hollow && dtype_is_float(dt)) {
-		h->did.guessed = 1;
+		h->did.guessed += n;
 		return 0;
 	}
 	if (h->o.hollow)

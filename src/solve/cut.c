@@ -23,6 +23,11 @@ static int note_load(void *ctx, const struct sx *load)
 	const struct value *by = graph_value(r->g, r->by);
 
 	v->live = 1;
+	/* x * sigmoid(x) loads x once */
+	if (v->last_load == load && v->last_reader == r->by)
+		return 0;
+	v->last_load = load;
+	v->last_reader = r->by;
 	v->uses++;
 	v->in_product += cut_is_product(by);
 	v->in_reduce += by->kind == VALUE_REDUCE;
@@ -167,7 +172,7 @@ static int is_empty(const struct value *v)
 /* Whether a value is computed by a pass of its own: not folded, with elements. */
 static int is_pass(const struct value *v)
 {
-	return v->live && v->kind != VALUE_ARG && (v->kind == VALUE_REDUCE || v->must_store) && !is_empty(v);
+	return v->live && v->kind != VALUE_ARG && (v->kind != VALUE_MAP || v->must_store) && !is_empty(v);
 }
 
 /* A single element that nothing else reads, such as the counter of batches. */
@@ -222,7 +227,7 @@ static int begin(struct cut *p, int id)
 	const struct ix *to[GRAPH_VARS] = { NULL };
 
 	for (int d = 0; d < v->rank; d++)
-		if (v->size[d] > 1) {
+		if (v->size[d] > 1 && (v->kind != VALUE_SCAN || d != v->along)) {
 			to[d] = ix_var(p->g->pool, k.n_x, v->size[d]);
 			k.x[k.n_x++] = v->size[d];
 		}
@@ -231,6 +236,18 @@ static int begin(struct cut *p, int id)
 		return 1;
 	cut_add_pass(p, id, &p->kernels.v[p->kernels.n - 1], to);
 	return 0;
+}
+
+/* Gives a value its kernel: one that it joins, or a new one. */
+static int place(struct cut *p, int id)
+{
+	struct value *v = graph_value(p->g, id);
+
+	if (v->kind == VALUE_SCAN) {
+		v->must_store = 1;
+		return begin(p, id);
+	}
+	return !cut_join(p, id) && !cut_join_sibling(p, id) && begin(p, id);
 }
 
 /* A value that another kernel reads must be in memory. */
@@ -261,14 +278,26 @@ static void store_what_crosses(struct cut *p)
 
 struct overwritten {
 	struct cut *p;
-	int arg, group, bad, own;
+	int arg, group, bad;
+	const struct pass *by;         /* the pass that writes */
+	int own;                       /* the kernel that reads, and its pass */
+	const struct pass *pass;
 };
+
+/* In its own kernel the write may follow reads of the same element by the same lane only: other instances may be
+ * ahead, and other passes may walk over other tiles. */
+static int is_same_place(const struct overwritten *o, const struct sx *load)
+{
+	const struct pass *a = o->pass, *b = o->by;
+
+	return load->at == b->at && a->n_r == b->n_r && !memcmp(a->r, b->r, (size_t)a->n_r * sizeof a->r[0]);
+}
 
 static int note_old_read(void *ctx, const struct sx *load)
 {
 	struct overwritten *o = ctx;
 
-	o->bad |= load->value == o->arg && o->own > o->group;
+	o->bad |= load->value == o->arg && (o->own > o->group || (o->own == o->group && !is_same_place(o, load)));
 	return 0;
 }
 
@@ -301,11 +330,12 @@ static void order_writes(struct cut *p)
 		const struct value *v = &p->g->values.v[i];
 		struct overwritten o = { .p = p, .arg = v->into, .group = v->group };
 
-		if (v->into < 0)
+		if (v->into < 0 || v->group < 0 || !(o.by = cut_pass_of(&p->kernels.v[v->group], (int)i)))
 			continue;
 		for (size_t n = 0; n < p->kernels.n; n++)
 			for (int s = 0; s < p->kernels.v[n].n_passes; s++) {
 				o.own = (int)n;
+				o.pass = &p->kernels.v[n].pass[s];
 				sx_loads(p->kernels.v[n].pass[s].body, note_old_read, &o);
 			}
 		if (o.bad && copy_last(p, (int)i))
@@ -351,8 +381,7 @@ void cut_make(struct cut *p, struct graph *g)
 		g->values.v[i].group = -1;
 	fold(p);
 	for (size_t i = 0; i < g->values.n; i++)
-		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && !cut_join(p, (int)i) &&
-		    !cut_join_sibling(p, (int)i) && begin(p, (int)i))
+		if (is_pass(&g->values.v[i]) && !is_lone(&g->values.v[i]) && place(p, (int)i))
 			longjmp(*a->trap, 1);
 	for (size_t i = 0; i < g->values.n; i++)
 		if (is_pass(&g->values.v[i]) && is_lone(&g->values.v[i]) && !cut_join(p, (int)i) &&

@@ -17,6 +17,7 @@ struct pass {
 	int n_r;                       /* variables n_x .. n_x + n_r - 1 */
 	int64_t r[GRAPH_RANK];
 	int is_reduce;
+	int is_scan;                   /* the only pass of its kernel: R is what it runs along */
 	int store;                     /* the element goes to memory, at `at` */
 	const struct sx *body;
 	const struct ix *at;           /* of reductions: over X */

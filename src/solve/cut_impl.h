@@ -10,6 +10,8 @@ int cut_is_product(const struct value *v);
 void cut_same_vars(struct graph *g, const struct value *v, const struct ix **to);
 /* The last kernel that the value reads from; -1: none. */
 int cut_last_group(struct cut *p, int id);
+/* The pass that computes a value; NULL: another kernel does. */
+struct pass *cut_pass_of(struct kernel *k, int value);
 /* Adds the value as a pass: variables with a place in to[] are X, the others R. */
 void cut_add_pass(struct cut *p, int id, struct kernel *k, const struct ix **to);
 /* The value joins the last kernel that it reads from. Returns 0 if it cannot. */

@@ -44,7 +44,7 @@ int cut_last_group(struct cut *p, int id)
 	return j.group;
 }
 
-static struct pass *pass_of(struct kernel *k, int value)
+struct pass *cut_pass_of(struct kernel *k, int value)
 {
 	for (int i = 0; i < k->n_passes; i++)
 		if (k->pass[i].value == value)
@@ -63,7 +63,7 @@ static int match_load(void *ctx, const struct sx *load)
 
 	if (v->kind == VALUE_ARG || v->group != j->group)
 		return 0;
-	from = pass_of(k, load->value);
+	from = cut_pass_of(k, load->value);
 	j->bad |= !from || (!from->is_reduce && from->n_r) || from->only || load->a[0] || load->at->c0 ||
 		load->at->n != from->at->n;
 	for (int i = 0; !j->bad && i < load->at->n; i++) {
@@ -73,14 +73,35 @@ static int match_load(void *ctx, const struct sx *load)
 			if (from->at->t[n].c == t->c && from->at->t[n].by == t->by && from->at->t[n].kind == IX_VAR)
 				x = &from->at->t[n];
 		j->bad |= t->kind != IX_VAR || !x || t->var >= j->v->rank;
-		if (!j->bad && j->to[t->var])
-			j->bad |= j->to[t->var] != ix_var(g->pool, x->var, x->by);
+		/* one loop of the kernel cannot be two of the value: x[i] * x[j] is not x[i] * x[i] */
+		if (!j->bad)
+			j->bad |= j->to[t->var] ? j->to[t->var] != ix_var(g->pool, x->var, x->by) :
+				(j->matched >> x->var & 1) != 0;
 		if (j->bad)
 			break;
 		j->to[t->var] = ix_var(g->pool, x->var, x->by);
 		j->matched |= (uint64_t)1 << x->var;
 	}
 	return j->bad;
+}
+
+static int64_t reduced_count(const struct value *v)
+{
+	int64_t n = 1;
+
+	for (int d = 0; d < v->n_red; d++)
+		n *= v->red[d];
+	return n;
+}
+
+static int is_dot(const struct value *v)
+{
+	return cut_is_product(v) && v->numel > 1;
+}
+
+static int is_large_dot(const struct value *v)
+{
+	return is_dot(v) && v->numel * reduced_count(v) >= GRAPH_DOT_LEAST;
 }
 
 /* All variables of X must be matched. A map may have more variables: they become R. */
@@ -100,15 +121,17 @@ static int is_match(struct joining *j)
 				return 0;
 			free *= j->v->size[d];
 		}
-	/* A few instances must not do the work of many. */
-	return free == 1 || graph_choose(j->p->g, x >= 16 || free * x <= 1 << 16);
+	/* A few instances must not do the work of many, and tl.dot ends with its own tile. */
+	return free == 1 || graph_choose(j->p->g, !is_large_dot(graph_value(j->p->g, k->pass[0].value)) &&
+					 (x >= 16 || free * x <= 1 << 16));
 }
 
 void cut_add_pass(struct cut *p, int id, struct kernel *k, const struct ix **to)
 {
 	struct graph *g = p->g;
 	struct value *v = graph_value(g, id);
-	struct pass s = { .value = id, .is_reduce = v->kind == VALUE_REDUCE, .store = v->must_store };
+	struct pass s = { .value = id, .is_reduce = v->kind == VALUE_REDUCE, .is_scan = v->kind == VALUE_SCAN,
+			  .store = v->must_store };
 
 	for (int d = 0; d < v->rank; d++) {
 		if (to[d])
@@ -232,6 +255,77 @@ static void split_loops(struct cut *p, int id, int group)
 	}
 }
 
+/* Finds a loop of the kernel, x, that a load takes apart: x of 32 channels is read as 8 heads of 4. */
+static int find_apart(void *ctx, const struct sx *load)
+{
+	struct splitting *s = ctx;
+	const struct value *from = graph_value(s->p->g, load->value);
+	const struct pass *pass;
+
+	if (from->kind == VALUE_ARG || from->group != s->group ||
+	    !(pass = cut_pass_of(&s->p->kernels.v[s->group], load->value)) || (!pass->is_reduce && pass->n_r))
+		return 0;
+	for (int i = 0; i < load->at->n; i++)
+		for (int n = 0; n < pass->at->n; n++) {
+			const struct ix_term *t = &load->at->t[i], *x = &pass->at->t[n];
+
+			if (t->kind != IX_VAR || x->kind != IX_VAR || t->c != x->c || t->by >= x->by || x->by % t->by)
+				continue;
+			s->d = x->var;
+			s->by = t->by;
+			return 1;
+		}
+	return 0;
+}
+
+/* Loop x of the kernel becomes two: x / by and x % by. */
+static void split_kernel(struct cut *p, struct kernel *k, int x, int64_t by)
+{
+	struct expr_pool *pool = p->g->pool;
+	const struct ix *to[GRAPH_VARS] = { NULL };
+
+	for (int d = 0; d < k->n_x; d++)
+		to[d] = ix_var(pool, d + (d > x), k->x[d]);
+	to[x] = ix_add(pool, ix_mul(pool, ix_var(pool, x, k->x[x] / by), by), ix_var(pool, x + 1, by));
+	to[GRAPH_INSTANCE] = ix_var(pool, GRAPH_INSTANCE, INT32_MAX);
+	for (int i = 0; i < k->n_passes; i++) {
+		struct pass *s = &k->pass[i];
+
+		for (int r = 0; r < s->n_r; r++)
+			to[k->n_x + r] = ix_var(pool, k->n_x + 1 + r, s->r[r]);
+		s->body = sx_rebuild(pool, s->body, &(struct sx_rewrite){ .to = to });
+		s->at = ix_replace(pool, s->at, to);
+		s->only = s->only ? sx_rebuild(pool, s->only, &(struct sx_rewrite){ .to = to }) : NULL;
+	}
+	memmove(k->x + x + 1, k->x + x, (size_t)(k->n_x++ - x) * sizeof k->x[0]);
+	k->x[x] /= by;
+	k->x[x + 1] = by;
+}
+
+/* Whether the value can be one more pass of the kernel; j->to has its loops. */
+static int matches(struct joining *j, int id)
+{
+	memset(j->to, 0, sizeof j->to);
+	j->matched = 0;
+	j->bad = 0;
+	return !sx_loads(j->p->full[id], match_load, j) && !j->bad && is_match(j);
+}
+
+/* A map that permutes the loops of a kernel, such as the heads of an attention, ends it once the loops are apart. */
+static int matches_apart(struct joining *j, int id, struct kernel *k)
+{
+	struct splitting s = { .v = j->v, .p = j->p, .group = j->group };
+	struct kernel before = *k;
+
+	while (k->n_x < GRAPH_RANK && sx_loads(j->p->full[id], find_apart, &s)) {
+		split_kernel(j->p, k, s.d, s.by);
+		if (matches(j, id))
+			return 1;
+	}
+	*k = before;
+	return 0;
+}
+
 int cut_join(struct cut *p, int id)
 {
 	struct value *v = graph_value(p->g, id);
@@ -243,7 +337,8 @@ int cut_join(struct cut *p, int id)
 	take_loops(p, id, j.group);
 	split_loops(p, id, j.group);
 	k = &p->kernels.v[j.group];
-	if (k->n_passes == CUT_PASSES || sx_loads(p->full[id], match_load, &j) || j.bad || !is_match(&j))
+	if (k->n_passes == CUT_PASSES ||
+	    (!matches(&j, id) && (v->kind != VALUE_MAP || !matches_apart(&j, id, k))))
 		return 0;
 	v->group = j.group;
 	cut_add_pass(p, id, k, j.to);
@@ -276,23 +371,9 @@ static int is_plain_reduction(const struct value *v)
 	return v->kind == VALUE_REDUCE && (v->how == COMBINE_SUM || v->how == COMBINE_MAX || v->how == COMBINE_MIN);
 }
 
-static int64_t reduced_count(const struct value *v)
-{
-	int64_t n = 1;
-
-	for (int d = 0; d < v->n_red; d++)
-		n *= v->red[d];
-	return n;
-}
-
 /* Products of the same rows, such as the query, key and value of attention: tl.dot computes up to PRODUCTS_MOST of
  * them in one loop. Larger products than FEW_TILES keep the GPU busy alone, in larger tiles. */
 enum { PRODUCTS_MOST = 4, TILE = 64, FEW_TILES = 256 };
-
-static int is_dot(const struct value *v)
-{
-	return cut_is_product(v) && v->numel > 1;
-}
 
 /* Which factors depend on a coordinate: 1 the first, 2 the second, 3 both. */
 static int factors_of(const struct sx *body, int d)
@@ -351,18 +432,36 @@ static int is_dot_sibling(struct cut *p, const struct kernel *k, int id)
 		graph_choose(p->g, tiles_of(graph_value(p->g, id), p->full[id]) <= FEW_TILES);
 }
 
+/* Whether the loops of a kernel are those of v, one loop of v perhaps split into several. Sets to[]. */
+static int loops_over(struct cut *p, const struct kernel *k, const struct value *v, const struct ix **to)
+{
+	struct expr_pool *pool = p->g->pool;
+	int x = 0;
+
+	for (int d = 0; d < v->rank; d++) {
+		int64_t all = 1;
+
+		if (v->size[d] <= 1)
+			continue;
+		to[d] = ix_num(pool, 0);
+		for (; all < v->size[d] && x < k->n_x; x++) {
+			to[d] = ix_add(pool, ix_mul(pool, to[d], k->x[x]), ix_var(pool, x, k->x[x]));
+			all *= k->x[x];
+		}
+		if (all != v->size[d])
+			return 0;
+	}
+	return x == k->n_x;
+}
+
 /* Whether a kernel is reductions over the loops of v, and one of them reads what v reads. */
 static int is_sibling(struct cut *p, const struct kernel *k, int id)
 {
 	const struct value *v = graph_value(p->g, id);
-	int n = 0, shares = 0;
+	const struct ix *to[GRAPH_VARS] = { NULL };
+	int shares = 0;
 
-	if (k->n_passes == CUT_PASSES)
-		return 0;
-	for (int d = 0; d < v->rank; d++)
-		if (v->size[d] > 1 && (n == k->n_x || k->x[n++] != v->size[d]))
-			return 0;
-	if (n != k->n_x)
+	if (k->n_passes == CUT_PASSES || !loops_over(p, k, v, to))
 		return 0;
 	for (int i = 0; i < k->n_passes; i++) {
 		const struct value *own = graph_value(p->g, k->pass[i].value);
@@ -394,18 +493,15 @@ int cut_join_sibling(struct cut *p, int id)
 	enum { LOOK_BACK = 8 };
 	struct value *v = graph_value(p->g, id);
 	const struct ix *to[GRAPH_VARS] = { NULL };
-	int n = (int)p->kernels.n, least, x = 0;
+	int n = (int)p->kernels.n, least;
 
 	if (!is_plain_reduction(v))
 		return 0;
 	least = MAX(cut_last_group(p, id) + 1, n - LOOK_BACK);
 	while (--n >= least && !is_sibling(p, &p->kernels.v[n], id))
 		;
-	if (n < least)
+	if (n < least || !loops_over(p, &p->kernels.v[n], v, to))
 		return 0;
-	for (int d = 0; d < v->rank; d++)
-		if (v->size[d] > 1)
-			to[d] = ix_var(p->g->pool, x++, v->size[d]);
 	v->group = n;
 	cut_add_pass(p, id, &p->kernels.v[n], to);
 	if (is_dot(v))

@@ -14,7 +14,7 @@ enum sched_kind { SCHED_FLAT, SCHED_ROWS, SCHED_DOT };
 
 struct sched {
 	enum sched_kind kind;
-	int xb, rb;              /* tile of X and of R */
+	int xb, rb;              /* tile of X and of R; rows: xb rows of an instance */
 	int bm, bn, bk;          /* dot */
 	const char *precision;   /* of tl.dot: "tf32", "tf32x3", "ieee" */
 	int general;             /* sizes of X and R may vary: always masked */

@@ -8,12 +8,33 @@
 /* Variables of the kernel: rows, columns, batch, and K as it lies in each operand. */
 enum { DOT_M, DOT_N, DOT_B, DOT_KA, DOT_KB };
 
-/* The side of a variable of X: rows are in the first factor, columns in the second, the batch in both. */
-static int side_of(const struct sx *body, int x)
+/* The side of a variable of X: rows are in the first factor (swap: in the second), columns in the other, the batch in
+ * both. */
+static int side_of(const struct sx *body, int x, int swap)
 {
-	int in_a = sx_vars(body->a[0]) >> x & 1, in_b = sx_vars(body->a[1]) >> x & 1;
+	int in_a = sx_vars(body->a[swap]) >> x & 1, in_b = sx_vars(body->a[!swap]) >> x & 1;
 
 	return in_a == in_b ? DOT_B : in_a ? DOT_M : DOT_N;
+}
+
+static int is_along(void *ctx, const struct sx *load)
+{
+	const int *var = ctx;
+
+	for (int i = 0; i < load->at->n; i++)
+		if (load->at->t[i].kind == IX_VAR && load->at->t[i].var == *var && load->at->t[i].c == 1)
+			return 1;
+	return 0;
+}
+
+/* Tensor cores take tf32 of the second factor only along the sum; a compiler would transpose every tile of it. So the
+ * factor that lies along the sum is the second one. */
+static int wants_swap(const struct kernel *k)
+{
+	const struct pass *s = &k->pass[0];
+	int last = k->n_x + s->n_r - 1;
+
+	return sx_loads(s->body->a[0], is_along, &last) && !sx_loads(s->body->a[1], is_along, &last);
 }
 
 /* Whether pass i is a product of the same rows, columns and K as the first one, whose sides are known. */
@@ -27,7 +48,7 @@ static int is_product_too(const struct kernel *k, int i, const struct dot_axes *
 	for (int r = 0; r < k->pass[i].n_r; r++)
 		n *= k->pass[i].r[r];
 	for (int x = 0; x < k->n_x; x++)
-		if (side_of(body, x) != d->side[x])
+		if (side_of(body, x, d->swap) != d->side[x])
 			return 0;
 	return n == d->k && sx_vars(body->a[0]) >> k->n_x && sx_vars(body->a[1]) >> k->n_x;
 }
@@ -39,8 +60,9 @@ int dot_split(const struct kernel *k, struct dot_axes *d)
 	*d = (struct dot_axes){ .m = 1, .n = 1, .batch = 1, .k = 1, .products = 1 };
 	if (!s->is_reduce || s->body->op != SX_MUL || !dtype_is_float(s->body->dt) || s->body->dt == DT_F64)
 		return 0;
+	d->swap = wants_swap(k);
 	for (int i = 0; i < k->n_x; i++) {
-		d->side[i] = side_of(s->body, i);
+		d->side[i] = side_of(s->body, i, d->swap);
 		*(d->side[i] == DOT_B ? &d->batch : d->side[i] == DOT_M ? &d->m : &d->n) *= k->x[i];
 	}
 	for (int i = 0; i < s->n_r; i++)
@@ -102,8 +124,8 @@ static void product_passes(struct emitter *pr, const struct dot_axes *d, const s
 		memcpy(tb, to, sizeof tb);
 		flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KA, to);
 		flatten_vars(pr, pr->k->n_x, s->n_r, s->r, DOT_KB, tb);
-		a = operand(pr, sx_rebuild(pr->p, s->body->a[0], &(struct sx_rewrite){ .to = to }), DOT_KA);
-		b = operand(pr, sx_rebuild(pr->p, s->body->a[1], &(struct sx_rewrite){ .to = tb }), DOT_KB);
+		a = operand(pr, sx_rebuild(pr->p, s->body->a[d->swap], &(struct sx_rewrite){ .to = to }), DOT_KA);
+		b = operand(pr, sx_rebuild(pr->p, s->body->a[!d->swap], &(struct sx_rewrite){ .to = tb }), DOT_KB);
 		emitter_line(pr, 1, "%s += tl.dot(%s, %s, input_precision=\"%s\")", pr->reduced[i], a, b,
 			     pr->s.precision);
 	}

@@ -244,19 +244,20 @@ static const char *widened(struct emitter *pr, const char *s, enum dtype memory,
 static const char *emit_load(struct emitter *pr, const struct sx *x)
 {
 	const struct value *v = graph_value(pr->g, x->value);
+	const struct ix *address = ix_address(pr->p, x->at);
 	uint64_t vars = sx_vars(x);
 	const char *at, *mask, *ptr;
 
 	for (int i = 0; i < pr->k->n_passes; i++)
 		if (pr->k->pass[i].value == x->value && pr->reduced[i])
 			return pr->reduced[i];
-	at = emit_in(pr, emit_ix(pr, x->at), TIGHT_SUM);
+	at = emit_in(pr, emit_ix(pr, address), TIGHT_SUM);
 	mask = emit_mask(pr, vars, x->a[0]);
 	ptr = emit_pointer(pr, x->value);
 	at = strcmp(at, "0") ? arena_printf(pr->a, "%s + %s", ptr, at) : ptr;
 	/* A mask that varies over the tile needs addresses that do. */
 	for (int i = 0; x->a[0] && i < GRAPH_VARS; i++)
-		if (pr->tile & sx_vars(x->a[0]) & ~ix_vars(x->at) & (uint64_t)1 << i)
+		if (pr->tile & sx_vars(x->a[0]) & ~ix_vars(address) & (uint64_t)1 << i)
 			at = arena_printf(pr->a, "%s + %s * 0", at, pr->var[i]);
 	if (mask)
 		at = arena_printf(pr->a, "tl.load(%s, mask=%s, other=%s)", at, mask,
@@ -364,7 +365,8 @@ struct text emit_sx(struct emitter *pr, const struct sx *x)
 
 void emit_store(struct emitter *pr, const struct pass *s, const struct ix *at, const char *value, int level)
 {
-	const char *where = emit_in(pr, emit_ix(pr, at), TIGHT_SUM), *mask = emit_mask(pr, ix_vars(at), s->only);
+	const char *where = emit_in(pr, emit_ix(pr, ix_address(pr->p, at)), TIGHT_SUM);
+	const char *mask = emit_mask(pr, ix_vars(at), s->only);
 	const struct value *v = graph_value(pr->g, s->value);
 	const char *ptr = emit_pointer(pr, v->into >= 0 ? v->into : s->value);
 

@@ -68,6 +68,7 @@ struct dot_axes {
 	int64_t m, n, batch, k;
 	int side[GRAPH_RANK];             /* of each variable of X */
 	int products;                     /* the first passes */
+	int swap;                         /* the second factor has the rows */
 };
 /* Returns 1 if a kernel can be computed by tl.dot. */
 int dot_split(const struct kernel *k, struct dot_axes *d);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "py/repr.h"
 #include "solve/emit.h"
 #include "solve/write.h"
 
@@ -142,7 +143,10 @@ static int write_value(struct solution_text *w, struct val v, size_t *next, stru
 		buf_addf(b, "%lld", (long long)v.u.i);
 		return 0;
 	case V_FLOAT:
-		buf_addf(b, isfinite(v.u.f) ? "%.17g" : "float(\"%g\")", v.u.f);
+		if (isfinite(v.u.f))
+			py_repr_float(v.u.f, b);
+		else
+			buf_addf(b, "float(\"%g\")", v.u.f);
 		return 0;
 	case V_STR:
 		buf_addf(b, "\"%s\"", v.u.s->p);

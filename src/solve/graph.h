@@ -1,7 +1,8 @@
 /* The graph of a module: values, each the elements of one allocation as an expression.
  *
  * A value is an argument of the kernels (an input, a weight, a buffer) or computed: a map gives each
- * element by an expression over the coordinates, a reduction also runs over further variables. The
+ * element by an expression over the coordinates, a reduction also runs over further variables, and a scan adds up (or
+ * multiplies) the elements of its expression along one coordinate. The
  * loop sizes and strides of a value describe its memory completely: the element at coordinates
  * i[0..rank) lies at sum(i[d] * stride[d]). Loop sizes need not be the tensor's shape.
  *
@@ -14,9 +15,11 @@
 
 enum { GRAPH_RANK = 12, GRAPH_REDUCED = 8, GRAPH_VARS = GRAPH_RANK + GRAPH_REDUCED + 1,
        /* the number of the program instance, as a variable of a kernel */
-       GRAPH_INSTANCE = GRAPH_VARS - 1 };
+       GRAPH_INSTANCE = GRAPH_VARS - 1,
+       /* products of fewer multiply-adds are not worth tl.dot */
+       GRAPH_DOT_LEAST = 1 << 17 };
 
-enum value_kind { VALUE_ARG, VALUE_MAP, VALUE_REDUCE };
+enum value_kind { VALUE_ARG, VALUE_MAP, VALUE_REDUCE, VALUE_SCAN };
 
 /* How a reduction combines its terms. The order is that of reduce_info in emit_reduce.c. */
 enum combine { COMBINE_SUM, COMBINE_PROD, COMBINE_MAX, COMBINE_MIN, COMBINE_ARGMAX, COMBINE_ARGMIN };
@@ -30,7 +33,8 @@ struct value {
 	int n_red;                             /* REDUCE: variables rank .. rank + n_red - 1 */
 	int64_t red[GRAPH_REDUCED];
 	enum combine how;
-	const struct sx *body;                 /* MAP, REDUCE */
+	int along;                             /* SCAN: the coordinate along which it runs */
+	const struct sx *body;                 /* MAP, REDUCE, SCAN */
 	int on_cpu;                            /* ARG: the tensor lies on the CPU */
 	const char *name;                      /* ARG: as Python code, "self.conv.weight"; else a word for names */
 	const char *op;                        /* torch operator that made it */
@@ -43,6 +47,8 @@ struct value {
 	/* for the planner (cut.c) */
 	int uses, live, group;
 	int in_product, in_reduce;             /* products and reductions that read it */
+	const struct sx *last_load;            /* counted last, and its reader */
+	int last_reader;
 };
 
 /* A tensor of the program. */

@@ -270,72 +270,26 @@ int lower_logsumexp(struct lower *l)
 	return lower_map(l, l->c->out, formula_build(l, "$0 + log($1)", arg, 2, v.dt));
 }
 
-/* The terms up to element i[d] of a scan, from `first` on: `n` of them, as a reduction over one more variable.
- * `strict`: without the element itself. Variables of v are those of its loops. */
-static void scan_terms(struct lower *l, struct value *v, const struct view *x, const struct ix *const *i, int d,
-		       const struct ix *first, int64_t n, int strict, enum dtype dt)
+/* The terms up to element i[d] of a short scan, as a reduction over one more variable. Variables of v are those of its
+ * loops. */
+static void scan_terms(struct lower *l, struct value *v, const struct view *x, const struct ix *const *i, int d)
 {
-	const struct ix *at[GRAPH_RANK], *r = ix_var(l->p, v->rank, n);
+	const struct ix *at[GRAPH_RANK], *r = ix_var(l->p, v->rank, x->size[d]);
 	const struct sx *in, *term;
 
 	memcpy(at, i, sizeof at);
-	in = sx_index(l->p, ix_add(l->p, ix_add(l->p, first, r), ix_mul(l->p, i[d], -1)));
-	in = sx_op2(l->p, strict ? SX_LT : SX_LE, in, sx_num(l->p, 0.0, DT_I32));
-	at[d] = ix_add(l->p, first, r);
-	term = sx_cast(l->p, lower_load(l, x, at), dt);
+	at[d] = r;
+	in = sx_op2(l->p, SX_LE, sx_index(l->p, ix_add(l->p, r, ix_mul(l->p, i[d], -1))), sx_num(l->p, 0.0, DT_I32));
+	term = sx_cast(l->p, lower_load(l, x, at), v->dt);
 	v->body = sx_where(l->p, in, term, sx_num(l->p, v->how == COMBINE_PROD, term->dt));
 	v->n_red = 1;
-	v->red[0] = n;
+	v->red[0] = x->size[d];
 }
 
-/* A long scan in chunks: the scan of the chunks' totals, then of each chunk. 4096 elements are 16 chunks of 256. */
-static int scan_in_chunks(struct lower *l, const struct view *x, int d, enum combine how, enum dtype dt)
-{
-	enum { CHUNK = 256 };
-	const struct tensor *out = &l->c->out.u.t->t;
-	struct value v = { .kind = VALUE_REDUCE, .how = how, .rank = x->rank, .into = -1, .rank_out = -1, .dt = dt,
-			   .op = l->c->name, .name = l->name, .numel = 1 };
-	const struct ix *i[GRAPH_RANK], *from[GRAPH_RANK];
-	const struct sx *own, *before;
-	struct view total, prefix, local;
-	int ids[3];
-
-	if (x->size[d] % CHUNK)
-		return 1;
-	memcpy(v.size, x->size, sizeof v.size);
-	v.size[d] = x->size[d] / CHUNK;
-	tensor_dense_strides(v.rank, v.size, v.stride);
-	for (int k = 0; k < v.rank; k++)
-		v.numel *= v.size[k];
-	lower_coords(l, v.rank, v.size, i);
-	memcpy(from, i, sizeof from);
-	from[d] = ix_add(l->p, ix_mul(l->p, i[d], CHUNK), ix_var(l->p, v.rank, CHUNK));
-	v.body = sx_cast(l->p, lower_load(l, x, from), dt);
-	v.n_red = 1;
-	v.red[0] = CHUNK;
-	ids[0] = graph_add(l->g, &v);
-	lower_temp_view(l, ids[0], &total);
-	scan_terms(l, &v, &total, i, d, ix_num(l->p, 0), v.size[d], 1, dt);
-	ids[1] = graph_add(l->g, &v);
-	lower_temp_view(l, ids[1], &prefix);
-	memcpy(v.size, x->size, sizeof v.size);
-	tensor_dense_strides(v.rank, v.size, v.stride);
-	v.numel *= CHUNK;
-	lower_coords(l, v.rank, v.size, i);
-	scan_terms(l, &v, x, i, d, ix_mul(l->p, ix_div(l->p, i[d], CHUNK), CHUNK), CHUNK, 0, dt);
-	ids[2] = graph_add(l->g, &v);
-	lower_temp_view(l, ids[2], &local);
-	lower_coords(l, out->ndim, out->shape, i);
-	own = lower_load(l, &local, i);
-	i[d] = ix_div(l->p, i[d], CHUNK);
-	before = lower_load(l, &prefix, i);
-	return lower_map(l, l->c->out, sx_op2(l->p, how == COMBINE_PROD ? SX_MUL : SX_ADD, before, own));
-}
-
-/* Each element is a reduction of those up to it. Long scans would be slow that way. */
+/* Each element of a short scan is a reduction of those up to it, which may be part of another kernel. */
 int lower_cumsum(struct lower *l)
 {
-	enum { SCAN_MOST = 1024, CHUNKED_MOST = 1 << 18 };
+	enum { SHORT = 32 };
 	const struct tensor *out = &l->c->out.u.t->t;
 	const struct ix *i[GRAPH_RANK];
 	struct value s = { .kind = VALUE_REDUCE, .how = (enum combine)l->param };
@@ -343,14 +297,90 @@ int lower_cumsum(struct lower *l)
 	int d;
 
 	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &v) || v.value < 0 || !v.rank ||
-	    (d = lower_dim(l, 1, 0, v.rank)) < 0 || v.size[d] > CHUNKED_MOST)
+	    (d = lower_dim(l, 1, 0, v.rank)) < 0)
 		return 1;
-	if (v.size[d] > SCAN_MOST)
-		return scan_in_chunks(l, &v, d, s.how, sx_dtype(out->dt));
 	lower_coords(l, out->ndim, out->shape, i);
 	s.rank = out->ndim;
+	s.dt = sx_dtype(out->dt);
 	memcpy(s.size, out->shape, sizeof s.size);
 	memcpy(s.stride, out->stride, sizeof s.stride);
-	scan_terms(l, &s, &v, i, d, ix_num(l->p, 0), v.size[d], 0, out->dt);
+	if (graph_choose(l->g, v.size[d] <= SHORT)) {
+		scan_terms(l, &s, &v, i, d);
+	} else {
+		s.kind = VALUE_SCAN;
+		s.along = d;
+		s.body = sx_cast(l->p, lower_load(l, &v, i), s.dt);
+	}
 	return lower_result(l, l->c->out, &s);
+}
+
+/* Largest elements so far, and where the last of them was. param: COMBINE_MAX or COMBINE_MIN. */
+int lower_cumextreme(struct lower *l)
+{
+	enum { SCAN_MOST = 1024 };
+	int max = l->param == COMBINE_MAX, d;
+	struct val out = l->c->out;
+	struct value s = { .kind = VALUE_REDUCE, .how = (enum combine)l->param, .n_red = 1 };
+	const struct ix *i[GRAPH_RANK], *at[GRAPH_RANK];
+	const struct sx *in, *x, *best;
+	struct view v, values;
+
+	if (out.kind != V_TUPLE || out.u.seq->n != 2 || lower_arg(l, 0, &v) || v.value < 0 || !v.rank ||
+	    (d = lower_dim(l, 1, 0, v.rank)) < 0 || v.size[d] > SCAN_MOST)
+		return 1;
+	s.rank = v.rank;
+	memcpy(s.size, v.size, sizeof s.size);
+	tensor_dense_strides(s.rank, s.size, s.stride);
+	lower_coords(l, v.rank, v.size, i);
+	memcpy(at, i, sizeof at);
+	s.red[0] = v.size[d];
+	at[d] = ix_var(l->p, v.rank, v.size[d]);
+	in = sx_op2(l->p, SX_LE, sx_index(l->p, ix_add(l->p, at[d], ix_mul(l->p, i[d], -1))),
+		    sx_num(l->p, 0.0, DT_I32));
+	x = lower_load(l, &v, at);
+	if (!dtype_is_float(x->dt))
+		return 1;
+	s.body = sx_where(l->p, in, x, sx_num(l->p, max ? -INFINITY : INFINITY, x->dt));
+	if (lower_result(l, out.u.seq->v[0], &s) || lower_view(l, out.u.seq->v[0], &values))
+		return 1;
+	best = sx_op2(l->p, SX_EQ, lower_load(l, &values, i), x);
+	s.how = COMBINE_MAX;
+	s.body = sx_where(l->p, sx_both(l->p, in, best), sx_index(l->p, at[d]), sx_num(l->p, -1.0, DT_I32));
+	return lower_result(l, out.u.seq->v[1], &s);
+}
+
+/* y[b, p, r] = (sum over m of |x[b, p, m] - z[b, r, m]| ^ p) ^ (1 / p) */
+int lower_cdist(struct lower *l)
+{
+	double p = lower_float(l, 2, 2.0);
+	const struct ix *at[GRAPH_RANK];
+	const struct sx *d, *term;
+	const struct tensor *out;
+	int64_t size[GRAPH_RANK];
+	struct view x, z;
+	struct axes a;
+	int r, id;
+
+	if (l->c->out.kind != V_TENSOR || lower_arg(l, 0, &x) || lower_arg(l, 1, &z) || x.value < 0 || z.value < 0)
+		return 1;
+	out = &l->c->out.u.t->t;
+	r = out->ndim;
+	if (x.rank != r || z.rank != r || r + 1 > GRAPH_RANK || p == 0.0 || !dtype_is_float(x.dt))
+		return 1;
+	memcpy(size, out->shape, sizeof out->shape[0] * (size_t)r);
+	size[r] = x.size[r - 1];
+	if (lower_axes(l, r + 1, size, 1u << r, &a))
+		return 1;
+	for (int k = 0; k < r; k++)
+		at[k] = k < r - 2 && x.size[k] == 1 ? ix_num(l->p, 0) : a.i[k == r - 1 ? r : k];
+	d = lower_load(l, &x, at);
+	for (int k = 0; k < r; k++)
+		at[k] = k < r - 2 && z.size[k] == 1 ? ix_num(l->p, 0) : a.i[k == r - 1 ? r : k == r - 2 ? r - 1 : k];
+	d = sx_op2(l->p, SX_SUB, d, lower_load(l, &z, at));
+	term = p == 2.0 ? sx_op2(l->p, SX_MUL, d, d) : sx_op1(l->p, SX_ABS, d);
+	if (p != 1.0 && p != 2.0 && !isinf(p))
+		term = sx_op2(l->p, SX_POW, term, sx_num(l->p, p, term->dt));
+	id = lower_temp_reduce(l, &a, isinf(p) ? COMBINE_MAX : COMBINE_SUM, term->dt, term);
+	return lower_reduced(l, l->c->out, id, &a, p == 2.0 ? "sqrt($0)" : p == 1.0 || isinf(p) ? "$0" :
+			     "pow($0, 1 / $1)", p);
 }

@@ -3,9 +3,9 @@
  * its own stretch of K; a further reduction adds the parts, with the bias and activation that follow. */
 #include "solve/lower.h"
 
-/* A GPU has about WANTED multiprocessors. A part has at least PART_LEAST terms. Products below PRODUCT_LEAST
- * multiply-adds are not tiles at all (sched.c). A loop over LONG terms takes longer than a further launch. */
-enum { WANTED = 128, PART_LEAST = 256, PARTS_MOST = 16, PRODUCT_LEAST = 1 << 17, LONG = 4096, TILE = 64 };
+/* A GPU has about WANTED multiprocessors. A part has at least PART_LEAST terms. A loop over LONG terms takes longer
+ * than a further launch. */
+enum { WANTED = 128, PART_LEAST = 256, PARTS_MOST = 16, LONG = 4096, TILE = 64 };
 
 /* The number of parts that suits the sizes of a product; 1: none. */
 static int parts_wanted(const struct value *v)
@@ -20,7 +20,7 @@ static int parts_wanted(const struct value *v)
 	}
 	for (int d = 0; d < v->n_red; d++)
 		k *= v->red[d];
-	if (m <= 1 || n <= 1 || m * n * k * batch < PRODUCT_LEAST)
+	if (m <= 1 || n <= 1 || m * n * k * batch < GRAPH_DOT_LEAST)
 		return 1;
 	tiles = (m + TILE - 1) / TILE * ((n + TILE - 1) / TILE) * batch;
 	while (parts < PARTS_MOST && tiles * parts < WANTED && v->red[0] % (2 * parts) == 0 &&

@@ -8,8 +8,11 @@
 enum { DEPTH_MOST = 24 };
 
 struct walk {
-	struct trace *t;
+	struct arena *a;
 	struct host *h;
+	origin_fn *fn;
+	void *ctx;
+	int rc;
 	const struct obj *seen[DEPTH_MOST];      /* the objects that hold this one: cycles end */
 	int depth;
 };
@@ -28,7 +31,7 @@ static int is_identifier(struct str s)
 
 static const char *member(struct walk *w, struct val of, const char *code, struct str name)
 {
-	struct arena *a = &w->t->g.pool->arena;
+	struct arena *a = w->a;
 	const char *c = val_type_name(w->h, of);
 	int64_t i;
 
@@ -70,7 +73,7 @@ static void note_attrs(struct walk *w, struct val of, const struct dict_obj *d, 
 
 static void note_items(struct walk *w, struct val v, const char *code)
 {
-	struct arena *a = &w->t->g.pool->arena;
+	struct arena *a = w->a;
 
 	for (size_t i = 0; v.kind != V_DICT && i < v.u.seq->n; i++)
 		note(w, v.u.seq->v[i], arena_printf(a, "%s[%zu]", code, i));
@@ -81,8 +84,10 @@ static void note_items(struct walk *w, struct val v, const char *code)
 
 static void note(struct walk *w, struct val v, const char *code)
 {
+	if (w->rc)
+		return;
 	if (v.kind == V_TENSOR) {
-		trace_arg(w->t, v.u.t, code);
+		w->rc = w->fn(w->ctx, v, code);
 		return;
 	}
 	if (v.kind != V_OBJECT && v.kind != V_LIST && v.kind != V_TUPLE && v.kind != V_DICT)
@@ -103,9 +108,21 @@ static void note(struct walk *w, struct val v, const char *code)
 	w->depth--;
 }
 
-void origin_note(struct trace *t, struct host *h, struct val v, const char *code)
+int origin_walk(struct arena *a, struct host *h, struct val v, const char *code, origin_fn *fn, void *ctx)
 {
-	struct walk w = { .t = t, .h = h };
+	struct walk w = { .a = a, .h = h, .fn = fn, .ctx = ctx };
 
 	note(&w, v, code);
+	return w.rc;
+}
+
+static int note_arg(void *ctx, struct val v, const char *code)
+{
+	trace_arg(ctx, v.u.t, code);
+	return 0;
+}
+
+void origin_note(struct trace *t, struct host *h, struct val v, const char *code)
+{
+	origin_walk(&t->g.pool->arena, h, v, code, note_arg, t);
 }

@@ -228,6 +228,47 @@ const struct ix *ix_value(struct expr_pool *p, const struct sx *v, int64_t lo, i
 	return one_term(p, (struct ix_term){ .c = 1, .kind = IX_VALUE, .by = hi, .of = ix_num(p, lo), .value = v });
 }
 
+/* c * (x % a) and c * a * (x / a % b) together are c * (x % (a * b)). Returns 1 if a pair was joined. */
+static int join_digits(struct expr_pool *p, struct sum *s)
+{
+	for (int i = 0; i < s->n; i++)
+		for (int k = 0; s->t[i].kind == IX_MOD && k < s->n; k++) {
+			struct ix_term m = s->t[i], q = s->t[k];
+
+			if (q.kind != IX_MOD || q.c != m.c * m.by || q.of != ix_div(p, m.of, m.by))
+				continue;
+			sum_drop(s, MAX(i, k));
+			sum_drop(s, MIN(i, k));
+			sum_ix(p, s, ix_mod(p, m.of, m.by * q.by), m.c);
+			return 1;
+		}
+	return 0;
+}
+
+static void sum_address(struct expr_pool *p, struct sum *s, const struct ix *a, int64_t c)
+{
+	s->c0 += a->c0 * c;
+	for (int i = 0; i < a->n; i++) {
+		struct ix_term t = a->t[i];
+
+		t.c *= c;
+		if (t.kind == IX_WITHIN)
+			sum_address(p, s, t.of, t.c);
+		else
+			sum_term(p, s, t);
+	}
+}
+
+const struct ix *ix_address(struct expr_pool *p, const struct ix *a)
+{
+	struct sum s = { .c0 = 0 };
+
+	sum_address(p, &s, a, 1);
+	while (!p->apart && join_digits(p, &s))
+		;
+	return sum_done(p, &s);
+}
+
 const struct ix *ix_add(struct expr_pool *p, const struct ix *a, const struct ix *b)
 {
 	struct sum s = { .c0 = 0 };

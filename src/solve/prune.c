@@ -32,13 +32,15 @@ static void use(struct collect *c, struct str name)
 	c->failed |= !map_put(&c->p->names, name);
 }
 
-/* Finds attributes of introspection, such as m.__class__.__name__. */
+/* Finds introspection, such as m.__class__.__name__ or type(m). */
 static void find_introspection(void *ctx, struct py_node *n)
 {
 	int *found = ctx;
 
 	if (!n || *found)
 		return;
+	if (n->kind == PY_Name)
+		*found = str_is(n->u.Name.id, "type");
 	if (n->kind == PY_Attribute)
 		*found = str_starts(n->u.Attribute.attr, "__") && str_ends(n->u.Attribute.attr, "__") &&
 			!str_is(n->u.Attribute.attr, "__init__");
@@ -270,13 +272,12 @@ static int binds(const struct py_node *n, struct str name)
 	return 0;
 }
 
-/* Finds names of definitions that are left out, and introspection: type(x), x.__name__. */
+/* Finds names of definitions that are left out, and introspection. */
 static void find_left_out(void *ctx, struct py_node *n)
 {
 	struct if_walk *w = ctx;
 
-	if (n && n->kind == PY_Name) {
-		w->found |= str_is(n->u.Name.id, "type");
+	if (n && n->kind == PY_Name)
 		for (size_t i = 0; i < w->p->parts.n && !w->found; i++) {
 			const struct prune_part *part = &w->p->parts.v[i];
 
@@ -285,7 +286,6 @@ static void find_left_out(void *ctx, struct py_node *n)
 			w->found = is_import(part->node) ? binds(part->node, n->u.Name.id) :
 				str_eq(part->name, n->u.Name.id);
 		}
-	}
 	if (n)
 		find_introspection(&w->found, n);
 	if (n && !w->found)
@@ -306,7 +306,7 @@ static void walk_ifs(void *ctx, struct py_node *n)
 	if (n->kind == PY_If) {
 		const struct py_list *body = &n->u.If.body, *orelse = &n->u.If.orelse;
 		int yes = ptr_map_get(w->p->ran, body->v[0]) != NULL;
-		int no = orelse->n && ptr_map_get(w->p->ran, orelse->v[0]);
+		int no = ptr_map_get(w->p->ran, n->u.If.test) != NULL;
 
 		if (!(yes && no)) {
 			const struct py_list *dead = yes ? orelse : body;

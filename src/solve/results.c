@@ -1,6 +1,7 @@
 /* Results of a module: tensors become values that kernels store, in the tensor's own shape. */
 #include <stdio.h>
 
+#include "solve/origin.h"
 #include "solve/write.h"
 
 /* Whether a view is all of a computed value, in row-major order: then its memory is the result. */
@@ -93,6 +94,48 @@ static int mark(struct result_walk *r, struct val v)
 		rc = 1;
 	}
 	return rc;
+}
+
+/* The argument that Python code denoted before forward, or -1. */
+static int argument_named(const struct trace *t, const char *code)
+{
+	for (size_t i = 0; i < t->g.values.n; i++)
+		if (t->g.values.v[i].kind == VALUE_ARG && !strcmp(t->g.values.v[i].name, code))
+			return (int)i;
+	return -1;
+}
+
+/* Forward may give a buffer another tensor, as in self.mean = 0.9 * self.mean + 0.1 * now: the new elements are
+ * written to the memory of the old one. Returns 1 with the reason if they do not fit. */
+static int write_member(void *ctx, struct val v, const char *code)
+{
+	struct result_walk *r = ctx;
+	struct lower l = { .t = r->t, .g = &r->t->g, .p = r->t->g.pool };
+	const struct trace_memory *m = trace_find(r->t, v.u.t->t.st);
+	int arg = argument_named(r->t, code), id;
+	const struct value *was;
+	struct view x;
+
+	if (arg < 0 || (m && m->arg == arg))
+		return 0;
+	was = graph_value(&r->t->g, arg);
+	if (lower_view(&l, v, &x) || x.value < 0 || x.dt != was->dt || x.rank != was->rank ||
+	    memcmp(x.size, was->size, (size_t)x.rank * sizeof x.size[0]) || was->numel != tensor_numel(&v.u.t->t)) {
+		snprintf(r->why, r->cap, "forward replaces %.80s by a tensor of another kind", code);
+		return 1;
+	}
+	id = add_copy(r->t, &x);
+	was = graph_value(&r->t->g, arg);
+	memcpy(graph_value(&r->t->g, id)->stride, was->stride, sizeof was->stride);
+	graph_value(&r->t->g, id)->into = arg;
+	return 0;
+}
+
+int write_state(struct trace *t, struct host *h, struct val model, const char *code, char *why, size_t cap)
+{
+	struct result_walk r = { .t = t, .why = why, .cap = cap };
+
+	return origin_walk(&t->g.pool->arena, h, model, code, write_member, &r);
 }
 
 int write_results(struct trace *t, struct val result, char *why, size_t cap)

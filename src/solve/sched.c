@@ -2,10 +2,8 @@
 #include "base/rng.h"
 #include "solve/emit_impl.h"
 
-/* Reductions of fewer elements are loops of the flat schedule. Products below DOT_LEAST multiply-adds are
- * not worth tl.dot. */
-enum { ROWS_LEAST = 64, ROWS_TILE = 1024, DOT_LEAST = 1 << 17, DOT_K_LEAST = 16,
-       FLAT_LARGE = 1 << 18 };
+/* Reductions of fewer elements are loops of the flat schedule. */
+enum { ROWS_LEAST = 64, ROWS_TILE = 1024, DOT_K_LEAST = 16, FLAT_LARGE = 1 << 18 };
 
 static int64_t next_pow2(int64_t n)
 {
@@ -38,7 +36,10 @@ static const char *precision(const struct cut *p, const struct kernel *k, const 
 static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 {
 	*most = 0;
-
+	if (k->pass[0].is_scan) {
+		*most = k->pass[0].r[0];
+		return 1;
+	}
 	for (int i = 0; i < k->n_passes; i++) {
 		const struct pass *s = &k->pass[i];
 		enum combine how = graph_value(p->g, s->value)->how;
@@ -51,6 +52,66 @@ static int want_rows(const struct cut *p, const struct kernel *k, int64_t *most)
 		*most = MAX(*most, n);
 	}
 	return *most >= ROWS_LEAST;
+}
+
+/* The distance in memory of two elements whose variable differs by one; 0: it has no influence, or not that of a
+ * stride. */
+static int64_t stride_of(const struct ix *at, int var)
+{
+	int64_t c = 0;
+
+	for (int i = 0; i < at->n; i++)
+		if (at->t[i].kind == IX_VAR && at->t[i].var == var)
+			c += at->t[i].c;
+		else if (at->t[i].kind == IX_WITHIN)
+			c += at->t[i].c * stride_of(at->t[i].of, var);
+	return c;
+}
+
+/* How the largest tensor that a reduction loads lies in memory. */
+struct lie {
+	const struct cut *p;
+	const struct kernel *k;
+	const struct pass *s;
+	int64_t numel;
+	int along_x, along_r;                 /* neighbours of X, or of R, are neighbours */
+};
+
+static int note_lie(void *ctx, const struct sx *load)
+{
+	struct lie *l = ctx;
+	const struct value *v = graph_value(l->p->g, load->value);
+
+	if (v->numel < l->numel)
+		return 0;
+	l->numel = v->numel;
+	l->along_x = l->k->n_x && stride_of(load->at, l->k->n_x - 1) == 1;
+	l->along_r = 0;
+	for (int i = 0; i < l->s->n_r; i++)
+		l->along_r |= stride_of(load->at, l->k->n_x + i) == 1;
+	return 0;
+}
+
+/* Rows of one instance. Where the elements of a row are far from each other, as in a mean over channels, neighbouring
+ * rows share cache lines. Of short rows one instance takes several if there are many. */
+static void choose_rows(const struct cut *p, const struct kernel *k, int64_t x, struct sched *s)
+{
+	enum { TILE = 2048, ABREAST = 32, INSTANCES = 1024, SHORT = 256 };
+	struct lie l = { .p = p, .k = k };
+
+	s->xb = 1;
+	for (int i = 0; i < k->n_passes; i++)
+		if (k->pass[i].is_reduce || k->pass[i].is_scan) {
+			l.s = &k->pass[i];
+			sx_loads(k->pass[i].body, note_lie, &l);
+		}
+	if (l.along_x && !l.along_r && x >= ABREAST) {
+		s->xb = ABREAST;
+		s->rb = MIN(s->rb, TILE / ABREAST);
+	} else if (s->rb <= SHORT) {
+		while (s->xb * s->rb < TILE && x / (2 * s->xb) >= INSTANCES)
+			s->xb *= 2;
+	}
 }
 
 /* Tiles of 64 x 64. If there are many, larger ones load less; if there are few, each has a long loop over K, which
@@ -92,7 +153,7 @@ struct sched sched_choose(const struct cut *p, const struct kernel *k, const str
 	rng_init(&r, w->draw, "schedules");
 	for (int i = 0; i < k->n_x; i++)
 		x *= k->x[i];
-	if (dot_split(k, &d) && d.k >= DOT_K_LEAST && d.m * d.n * d.k * d.batch >= DOT_LEAST) {
+	if (dot_split(k, &d) && d.k >= DOT_K_LEAST && d.m * d.n * d.k * d.batch >= GRAPH_DOT_LEAST) {
 		s.kind = SCHED_DOT;
 		choose_tiles(&s, &d);
 		if (w->draw) {
@@ -106,6 +167,8 @@ struct sched sched_choose(const struct cut *p, const struct kernel *k, const str
 	if (want_rows(p, k, &longest)) {
 		s.kind = SCHED_ROWS;
 		s.rb = (int)MIN(next_pow2(longest), w->draw ? 512 << rng_below(&r, 3) : ROWS_TILE);
+		choose_rows(p, k, x, &s);
+		return s;
 	}
 	s.xb = (int)MIN(next_pow2(x), w->draw ? 128 << rng_below(&r, 3) : x >= FLAT_LARGE ? 1024 : 256);
 	return s;

@@ -8,6 +8,7 @@
 #include "solve/outline.h"
 #include "solve/share.h"
 #include "solve/write.h"
+#include "tensor/sparse.h"
 
 enum { FUEL = 20000000, SEED = 42 };
 /* As solve_options.outline: the module is not solved. */
@@ -40,6 +41,20 @@ static int program_failed(struct solving *a)
 	return 1;
 }
 
+/* A solution is right for any weights, so forward may not depend on the values that the constructor gave them: a
+ * parameter that begins as zero is not `== 0`. */
+static int forget_weight(void *ctx, struct str name, struct tensor_obj *t)
+{
+	struct storage *st = t->t.st;
+
+	(void)ctx;
+	(void)name;
+	if (!st || !st->hollow || !dtype_is_float(t->t.dt))
+		return 0;
+	st->numbers = 0;
+	return st->sparse && sparse_unknown(st);
+}
+
 /* Builds the model and draws the inputs, as the judge does. */
 static int open_model(struct solving *a, struct err *e)
 {
@@ -61,6 +76,8 @@ static int open_model(struct solving *a, struct err *e)
 	if (!rc && a->mode->eval)
 		rc = host_eval_mode(a->h, a->model, e);
 	host_set_ran(a->h, NULL);
+	if (!rc && host_state(a->h, a->model, forget_weight, NULL))
+		rc = err_nomem(e);
 	if (!rc)
 		rc = host_inputs(a->h, ns, SEED, 0, &a->inputs, e);
 	if (!rc)
@@ -83,6 +100,7 @@ static int draws_random(const struct host *h)
  * is still the operator's. */
 static int record(struct solving *a, const struct signature *sig, struct err *e)
 {
+	int64_t guessed = host_floats_guessed(a->h);
 	int rc;
 
 	for (size_t i = 0; i < a->inputs.u.seq->n; i++)
@@ -101,13 +119,19 @@ static int record(struct solving *a, const struct signature *sig, struct err *e)
 		snprintf(a->out->why, sizeof a->out->why, "%s: %s", a->t.stopped, a->t.why);
 		return rc < 0 ? -1 : 1;
 	}
+	if (!rc && host_floats_guessed(a->h) > guessed) {
+		snprintf(a->out->why, sizeof a->out->why, "forward computes with the value of a tensor in Python");
+		return 1;
+	}
 	return rc > 0 ? program_failed(a) : rc;
 }
 
 /* From the recorded graph to the text. Returns 1 if it cannot be written. */
 static int finish(struct solving *a, const struct signature *sig, struct err *e)
 {
-	if (write_results(&a->t, a->result, a->out->why, sizeof a->out->why))
+	if (write_results(&a->t, a->result, a->out->why, sizeof a->out->why) ||
+	    write_state(&a->t, a->h, a->model, sig->wrapped ? "self.model" : "self", a->out->why,
+			sizeof a->out->why))
 		return 1;
 	cut_make(&a->cut, &a->t.g);
 	a->out->kernels = (int)a->cut.kernels.n;

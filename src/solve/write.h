@@ -28,6 +28,9 @@ const char *signature_arg(const struct signature *s, size_t i, struct arena *a);
 /* Marks the values that the module returns and those that end in memory of its arguments. Returns 1
  * with the reason in `why` if one cannot be returned. */
 int write_results(struct trace *t, struct val result, char *why, size_t cap);
+/* Marks what forward assigned to tensors of the model, which `code` denotes. Returns 1 with the reason if a tensor
+ * cannot be replaced. */
+int write_state(struct trace *t, struct host *h, struct val model, const char *code, char *why, size_t cap);
 
 struct solution_text {
 	const struct solve_options *o;

@@ -1,10 +1,13 @@
-"""Compiles every launch of a solution with real Triton, without a GPU: ModelNew is built and called on
-tensors without contents, and each launch becomes a cubin for sm_90. Grids and shared memory must be
-within the GPU's limits."""
+"""Compiles every launch of a solution with real Triton, without a GPU: ModelNew is built and called, and each
+launch becomes a cubin for sm_90. Grids and shared memory must be within the GPU's limits. Tensors have no
+contents (device "meta") or, for constructors that need them, lie on the CPU; memory that a solution asks of "cuda"
+is then on the CPU, too."""
+import contextlib
 import os
 import sys
 
 import torch
+import torch.overrides
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -80,19 +83,52 @@ def load(text, folder, name):
     return module
 
 
-def without_contents(value):
-    return value.to("meta") if isinstance(value, torch.Tensor) else value
+def moved(value, device):
+    if isinstance(value, (list, tuple)):
+        return type(value)(moved(v, device) for v in value)
+    if isinstance(value, dict):
+        return {k: moved(v, device) for k, v in value.items()}
+    return value.to(device) if isinstance(value, torch.Tensor) else value
 
 
-def check(row, folder):
+def arguments(given):
+    """Positional and keyword arguments: a list, or [[args], {kwargs}] as in KernelBook."""
+    if len(given) == 2 and isinstance(given[0], (list, tuple)) and isinstance(given[1], dict):
+        return given
+    return given, {}
+
+
+class OnCpu(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, fn, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if str(kwargs.get("device", "")).startswith("cuda"):
+            kwargs["device"] = "cpu"
+        return fn(*args, **kwargs)
+
+
+def call(row, folder, device):
     launches.clear()
-    name = row["id"].replace("-", "_")
-    with torch.device("meta"):
+    name = "".join(c if c.isalnum() else "_" for c in row["id"])
+    with torch.device(device), OnCpu() if device == "cpu" else contextlib.nullcontext():
         task = load(row["task"], folder, "task_" + name)
         solution = load(row["solution"], folder, "solution_" + name)
-        model = solution["ModelNew"](*task["get_init_inputs"]())
-        model(*map(without_contents, task["get_inputs"]()))
+        args, kwargs = arguments(task["get_init_inputs"]())
+        model = solution["ModelNew"](*args, **kwargs)
+        # a module that draws random numbers is solved in evaluation mode
+        given = moved(task["get_inputs"](), device)
+        with torch.no_grad():
+            model(*given)
     if not launches:
         raise ValueError("no launch")
+
+
+def check(row, folder, devices=("meta",)):
+    for device in devices:
+        try:
+            call(row, folder, device)
+            break
+        except Exception:
+            if device == devices[-1]:
+                raise
     for launch in launches:
         compile_launch(*launch)

@@ -27,6 +27,10 @@ grep -q '"speedup": *[0-9]' "$tmp/styles.jsonl" || fail "no solution has an esti
 [ "$(grep -c '^import torch' "$tmp/repeated.py")" = 2 ] || fail "an import is repeated"
 grep -q 'type(norm)\|run_layers\|libdevice' "$tmp/repeated.py" && fail "code that did not run is kept"
 
+# The copies that give each head its own dimension end the kernel of the three projections.
+"$TRITONRL" solve "$here/heads.py" --no-verify --out "$tmp/heads.py" --quiet || fail "an attention with heads"
+[ "$(grep -c '_kernel\[' "$tmp/heads.py")" = 11 ] || fail "heads: $(grep -c '_kernel\[' "$tmp/heads.py") launches, not 11"
+
 # A module of much work gets a solution for any size.
 "$TRITONRL" solve "$here/any_image.py" --no-verify --out "$tmp/any.py" --quiet || fail "a large image"
 grep -q 'size = x.shape\[2\]' "$tmp/any.py" || fail "the size of an image is not named"
@@ -44,6 +48,10 @@ grep -q '"verdict": *"unsolved"' "$tmp/bad_out.jsonl" || fail "a syntax error ha
 rc=0; "$TRITONRL" solve "$here/unsolved/factorisation.py" --json --out "$tmp/unknown.json" --quiet || rc=$?
 [ $rc = 1 ] || fail "an unsolved module has exit code $rc"
 grep -q '"operator": *"torch.linalg.qr"' "$tmp/unknown.json" || fail "the operator is not named"
+rc=0; "$TRITONRL" solve "$here/unsolved/range_in_python.py" --json --out "$tmp/range.json" --quiet || rc=$?
+grep -q 'forward computes with the value of a tensor in Python' "$tmp/range.json" || fail "a guessed value is not named"
+rc=0; "$TRITONRL" solve "$here/unsolved/weight_decides.py" --json --out "$tmp/decides.json" --quiet || rc=$?
+grep -q 'reads the value of a tensor' "$tmp/decides.json" || fail "a weight that decides a branch is not named"
 rc=0; "$TRITONRL" solve --quiet 2>/dev/null || rc=$?
 [ $rc = 2 ] || fail "no module has exit code $rc"
 
