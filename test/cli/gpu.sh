@@ -76,7 +76,7 @@ class ModelNew(nn.Module):
         return out
 '''
 open(f"{folder}/task.py", "w").write(TASK)
-names = ["good", "good_slow_3", "fault_illegal", "fault_hang", "fault_red_zone", "fault_die", "compile_refuse",
+names = ["good", "fast_lie_product", "good_slow_3", "fault_illegal", "fault_hang", "fault_red_zone", "fault_die", "compile_refuse",
          "compile_crash", "compile_malformed"]
 for name in names:
     open(f"{folder}/{name}.py", "w").write(KERNEL.replace("NAME", name))
@@ -168,6 +168,12 @@ END
 "$TRITONRL" verify "$tmp/fast_lie.py" --task "$tmp/wide.py" --json --quiet "${gpu[@]}" >"$tmp/fast_lie.json" 2>"$tmp/err" || true
 [ "$(field fast_lie 'j["correct"], j["reason"], j["stage"], j["reward"]')" = "(False, 'too_fast', 'timing', 0.0)" ] ||
 	fail "an impossible time: $(cat "$tmp/fast_lie.json" "$tmp/err")"
+# So is a time in which the matrix products cannot be computed, however little the memory moves.
+judge good
+[ "$(field good 'j["gpu"]["floor_seconds"], 0 < j["gpu"]["product_floor_seconds"] < j["gpu"]["time"]["seconds"]')" = "(0.0, True)" ] || fail "floors: $(field good 'j["gpu"]')"
+judge fast_lie_product
+[ "$(field fast_lie_product 'j["correct"], j["reason"], "matrix products" in j["message"], j["reward"]')" = "(False, 'too_fast', True, 0.0)" ] ||
+	fail "products in no time: $(field fast_lie_product 'j["reason"], j["message"], j["gpu"]')"
 
 # Without Triton or without a GPU nothing passes, and that is said.
 judge good --gpu-compiler /nonexistent

@@ -186,6 +186,7 @@ static int check_floor(struct gpu_bench *b, const struct full_task *t, struct gp
 	char text[160];
 
 	out->gpu.floor = roofline_floor(b, t);
+	out->gpu.flops = t->flops;
 	if (!(out->gpu.time.mean < floor_share * out->gpu.floor))
 		return 0;
 	snprintf(text, sizeof text,

@@ -88,6 +88,8 @@ struct verdict_gpu {
 	int differing;            /* trials whose result had other bits than the first, and was compared again */
 	int configs;              /* configurations of autotuned kernels that were timed */
 	double floor;             /* seconds that the memory of the GPU needs at the least; 0: not known */
+	double flops;             /* operations of the reference's matrix products and convolutions */
+	double product_floor;     /* seconds that the products of the candidate's kernels need at the least */
 	struct verdict_time baseline[BASELINES];  /* of the reference; mean 0: not measured */
 	struct verdict_counters counters;
 };
