@@ -129,7 +129,11 @@ for name in copied atomic tuned; do
 	judge $name
 	[ "$(field $name 'j["correct"], j["gpu"]["ran"], j["gpu"]["note"]')" = "(True, True, None)" ] || fail "$name: $(field $name 'j["message"], j["gpu"]')"
 done
-[ "$(field tuned 'j["gpu"]["configs"]')" = 2 ] || fail "configurations of an autotuned kernel: $(field tuned 'j["gpu"]')"
+[ "$(field tuned 'j["gpu"]["configs"], j["gpu"]["configs_left"]')" = "(2, 0)" ] || fail "configurations of an autotuned kernel: $(field tuned 'j["gpu"]')"
+
+# Configurations share one budget. Without time the first is tried alone.
+judge tuned --gpu-tuning 0
+[ "$(field tuned 'j["correct"], j["gpu"]["configs"], j["gpu"]["configs_left"]')" = "(True, 1, 1)" ] || fail "no time for tuning: $(field tuned 'j["gpu"]')"
 
 # A matrix product in tf32 whose error KernelBench's rule does not see passes under torch, as on the CPU, and not under ieee.
 for precision in torch ieee; do
