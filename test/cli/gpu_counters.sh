@@ -27,6 +27,18 @@ open(f"{sys.argv[1]}/two.py", "w").write(two)
 open(f"{sys.argv[1]}/two_task.py", "w").write(bench.TASK.replace("return a + b", "return a + b + b"))
 END
 
+# doctor tries the counters, and says what is missing.
+# counters_of FAULT LIBRARY TEXT
+counters_of() {
+	STANDIN_CUPTI=$1 "$TRITONRL" doctor --gpu-driver "$standin" --gpu-cupti "$2" >"$tmp/doctor" 2>&1 || true
+	grep -A1 "gpu counters" "$tmp/doctor" | grep -q -- "$3" || fail "doctor with '$1' of $2: $(cat "$tmp/doctor")"
+}
+counters_of "" "$standin" "^ok .*reads dram_read_bytes, dram_written_bytes, tensor_percent, occupancy_percent$"
+counters_of lacking "$standin" "the GPU lacks tensor_percent"
+counters_of denied "$standin" "^absent .*only administrators"
+counters_of denied "$standin" "-> .*NVreg_RestrictProfilingToAdminUsers=0"
+counters_of "" /nonexistent.so "^absent .*libcupti. is not there"
+
 # judge CANDIDATE TASK FAULT EXPRESSION WANTED OPTION...
 judge() {
 	local candidate=$1 task=$2 fault=$3 expression=$4 wanted=$5 got
