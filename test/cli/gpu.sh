@@ -76,7 +76,7 @@ class ModelNew(nn.Module):
         return out
 '''
 open(f"{folder}/task.py", "w").write(TASK)
-names = ["good", "fast_lie_product", "good_slow_3", "fault_illegal", "fault_hang", "fault_red_zone", "fault_die", "compile_refuse",
+names = ["good", "fast_lie_product", "cheat_phase", "cheat_replay", "cheat_warmup", "cheat_persist", "cheat_late", "good_slow_3", "fault_illegal", "fault_hang", "fault_red_zone", "fault_die", "compile_refuse",
          "compile_crash", "compile_malformed"]
 for name in names:
     open(f"{folder}/{name}.py", "w").write(KERNEL.replace("NAME", name))
@@ -134,6 +134,21 @@ done
 # Configurations share one budget. Without time the first is tried alone.
 judge tuned --gpu-tuning 0
 [ "$(field tuned 'j["correct"], j["gpu"]["configs"], j["gpu"]["configs_left"]')" = "(True, 1, 1)" ] || fail "no time for tuning: $(field tuned 'j["gpu"]')"
+
+# Kernels that behave on the GPU as they did not on the CPU. Results that are missing once timing has begun, or at
+# other addresses, are found, because each timed call is checked and input sets alternate.
+for name in cheat_phase cheat_replay; do
+	judge $name
+	[ "$(field $name 'j["correct"], j["reason"] in ("mismatch", "not_finite"), j["stage"]')" = "(False, True, 'full')" ] || fail "$name: $(field $name 'j["reason"], j["message"], j["gpu"]')"
+done
+# Slow warm-ups and lines that stay in the cache earn nothing: the time is that of the honest kernel.
+for name in cheat_warmup cheat_persist; do
+	judge $name
+	[ "$(field $name '20e-6 < j["gpu"]["time"]["seconds"] < 22e-6, j["gpu"]["samples"] >= 20')" = "(True, True)" ] || fail "$name: $(field $name 'j["gpu"]')"
+done
+# Work that goes on behind the last event is seen by the clock of the host, and nothing is measured.
+judge cheat_late
+[ "$(field cheat_late 'j["gpu"]["time"], j["timed"], "disagrees" in j["gpu"]["note"]')" = "(None, 'model', True)" ] || fail "cheat_late: $(field cheat_late 'j["gpu"]')"
 
 # A matrix product in tf32 whose error KernelBench's rule does not see passes under torch, as on the CPU, and not under ieee.
 for precision in torch ieee; do

@@ -67,7 +67,9 @@ judge two two_task lost "$why" "(True, True, None, 'the profiler saw 2 of 3 kern
 judge one task none "$why" "(True, True, None, \"NVIDIA's profiling library (libcupti) is not there\")" --counters --gpu-cupti /nonexistent.so
 judge one task none 'g["counters_note"].startswith("libcupti has no function")' True --counters --gpu-cupti "$(ldconfig -p | sed -n 's/.*libm\.so\.6.* => //p' | head -1)"
 
-# A kernel that the call does not launch is a cheat: no reward.
+# A kernel that the call does not launch is a cheat: no reward, also if it hides behind the name of one that the call
+# launches.
+judge one task twice 'v["correct"], v["reason"], v["reward"]' "(False, 'stray_kernel', 0.0)" "${on[@]}"
 judge one task stranger 'v["correct"], v["reason"], v["stage"], v["reward"], "nobody_launched_me" in v["message"]' \
 	"(False, 'stray_kernel', 'timing', 0.0, True)" "${on[@]}"
 
