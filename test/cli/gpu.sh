@@ -177,7 +177,7 @@ STANDIN_MEMORY=2100000 check_fault good out_of_memory full
 python3 - "$tmp" <<'END'
 import importlib.util, sys
 sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("gpu_judge", "bench/gpu_judge.py")
+spec = importlib.util.spec_from_file_location("rows", "bench/gpu_steps/rows.py")
 bench = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench)
 open(f"{sys.argv[1]}/wide.py", "w").write(bench.TASK)

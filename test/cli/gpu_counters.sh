@@ -13,7 +13,7 @@ gpu=(--device cuda --gpu-driver "$standin" --gpu-compiler "$BUILD_DIR/tool/fake_
 python3 - "$tmp" <<'END'
 import importlib.util, sys
 sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("gpu_judge", "bench/gpu_judge.py")
+spec = importlib.util.spec_from_file_location("rows", "bench/gpu_steps/rows.py")
 bench = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench)
 open(f"{sys.argv[1]}/task.py", "w").write(bench.TASK)
