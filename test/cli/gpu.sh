@@ -190,6 +190,8 @@ END
 # So is a time in which the matrix products cannot be computed, however little the memory moves.
 judge good
 [ "$(field good 'j["gpu"]["floor_seconds"], 0 < j["gpu"]["product_floor_seconds"] < j["gpu"]["time"]["seconds"]')" = "(0.0, True)" ] || fail "floors: $(field good 'j["gpu"]')"
+"$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --explain --quiet "${gpu[@]}" >"$tmp/explain" 2>"$tmp/err" || true
+grep -q "matrix products need .* of the GPU's peak" "$tmp/explain" || fail "--explain: $(cat "$tmp/explain" "$tmp/err")"
 judge fast_lie_product
 [ "$(field fast_lie_product 'j["correct"], j["reason"], "matrix products" in j["message"], j["reward"]')" = "(False, 'too_fast', True, 0.0)" ] ||
 	fail "products in no time: $(field fast_lie_product 'j["reason"], j["message"], j["gpu"]')"
