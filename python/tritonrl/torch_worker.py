@@ -5,7 +5,7 @@ line over a socket; each gets one line back.
 
 {"do": "hello"}          -> device, versions, the path of the profiling library that came with PyTorch
 {"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "precision": p, "folder": path}
-    -> paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
+    -> operations of the reference's products and paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
        own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows;
        under "torch" also with all of them in tf32, for errors that KernelBench's rule does not see
 {"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
@@ -23,6 +23,7 @@ import types
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
 WEIGHTS_SEED = 42
 # A task whose inputs and results take more bytes than this has one input set: several would take minutes.
@@ -174,14 +175,23 @@ class Task:
             self.model.load_state_dict(self.state)
         return results
 
+    def run_counted(self, i):
+        """As run, with the operations of matrix products and convolutions; 0: they cannot be counted."""
+        try:
+            with FlopCounterMode(display=False) as counter:
+                return self.run(i), counter.get_total_flops()
+        except Exception:           # of the counter; if the reference itself fails, it fails again
+            return self.run(i), 0
+
     def prepare(self, folder):
         files = os.path.join(folder, "inputs.safetensors"), os.path.join(folder, "results.safetensors")
-        results, wide = {}, True
+        results, wide, flops = {}, True, 0
         for i in range(self.sets):
             if i == len(self.inputs):
                 self.add_inputs()
             with precision(False, False):
-                own = self.run(i)
+                own, counted = self.run_counted(i) if i == 0 else (self.run(i), flops)
+                flops = counted
                 try:
                     exact = self.run(i, torch.float64)
                 except RuntimeError:        # a reference that cannot be widened is its own reference
@@ -211,7 +221,8 @@ class Task:
             torch.cuda.empty_cache()            # the candidates run in another process
         rows = [value.numel() // max(value.shape[0], 1) for value in self.state.values() if value.dim() > 1]
         rows += [value.shape[-1] for _, value in flatten(self.inputs[0]) if value.dim()]
-        return {"inputs": files[0], "results": files[1], "sets": len(self.inputs), "sum": max(rows, default=1), "wide": wide}
+        return {"inputs": files[0], "results": files[1], "sets": len(self.inputs), "sum": max(rows, default=1), "wide": wide,
+                "flops": flops}
 
     def timed(self, mode):
         """A function that makes one call of the reference on input set i."""

@@ -18,10 +18,14 @@
 
 struct args {
 	int json;
+	const char *driver, *cupti;
 };
 
 static const struct opt opts[] = {
 	OPT_FLAG(struct args, json, "json", 0, "print JSON"),
+	OPT_STR(struct args, driver, "gpu-driver", "FILE", NULL, "driver of the GPU judge in place of libcuda.so.1"),
+	OPT_STR(struct args, cupti, "gpu-cupti", "FILE", NULL,
+		"NVIDIA's profiling library; otherwise the one that PyTorch brings, or the system's"),
 	OPT_END
 };
 
@@ -170,7 +174,7 @@ int cmd_doctor(int argc, char **argv)
 	jw_begin(&w, '{');
 	jw_key(&w, "parts"), jw_begin(&w, '[');
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		struct doctor_part part = { .name = parts[i].name };
+		struct doctor_part part = { .name = parts[i].name, .driver = a.driver, .cupti = a.cupti };
 
 		parts[i].fn(&part);
 		count[part.status]++;

@@ -14,6 +14,7 @@ enum doctor_status {
 
 struct doctor_part {
 	const char *name;
+	const char *driver, *cupti;  /* files in place of the system's, of --gpu-driver and --gpu-cupti; or NULL */
 	enum doctor_status status;
 	struct buf detail;           /* the version or the error */
 	struct buf fix;              /* the command that helps; empty if there is nothing to do */

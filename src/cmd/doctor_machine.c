@@ -320,12 +320,12 @@ static int try_compiler(const char *python, struct buf *say)
 }
 
 /* Opens a slot of the first GPU as `verify --device cuda` does. */
-static int try_slot(struct buf *say)
+static int try_slot(const char *driver, struct buf *say)
 {
 	struct gpu_slot s;
 	struct slot_answer a;
 	struct err e = ERR_INIT;
-	int rc = gpu_slot_open(&s, NULL, 0, 60.0, &e) || gpu_slot_info(&s, &a) != SLOT_OK;
+	int rc = gpu_slot_open(&s, driver, 0, 60.0, &e) || gpu_slot_info(&s, &a) != SLOT_OK;
 
 	if (rc)
 		buf_addf(say, "; %s", e.code ? e.text : a.text);
@@ -343,13 +343,86 @@ void doctor_gpu_judge(struct doctor_part *p)
 
 	find_python(&venv);
 	compiles = !try_compiler(venv.n ? buf_cstr(&venv) : NULL, &say);
-	runs = !try_slot(&say);
+	runs = !try_slot(p->driver, &say);
 	doctor_say(p, compiles && runs ? DOCTOR_OK : DOCTOR_ABSENT, "%s%s", buf_cstr(&say),
 		   compiles && runs ? "" : "; speed-ups are estimates");
 	if (!compiles && has_card())
 		buf_adds(&p->fix, "make agree   (creates an environment with torch and triton)");
 	buf_release(&venv);
 	buf_release(&say);
+}
+
+/* --- counters of the GPU ------------------------------------------------------------------- */
+
+/* The profiling library among PyTorch's packages, without importing PyTorch, which takes seconds; empty if it is
+ * missing. */
+static void find_cupti(struct buf *out)
+{
+	static char script[] = "import glob, importlib.util, os\n"
+			       "found = importlib.util.find_spec('torch')\n"
+			       "root = os.path.dirname(os.path.dirname(found.origin)) if found else ''\n"
+			       "paths = glob.glob(root + '/nvidia/*/lib/libcupti.so.*') if root else []\n"
+			       "paths += glob.glob(root + '/torch/lib/libcupti*.so*') if root else []\n"
+			       "print(paths[0] if paths else '', end='')\n";
+	static char dash_c[] = "-c", plain[] = "python3";
+	struct buf venv = BUF_INIT;
+	char *argv[] = { plain, dash_c, script, NULL };
+
+	find_python(&venv);
+	if (venv.n)
+		argv[0] = venv.p;
+	if (doctor_run(argv, 30, out))
+		buf_clear(out);
+	buf_release(&venv);
+}
+
+/* The counters that the GPU has, and those that it lacks. */
+static void say_counters(struct doctor_part *p, const struct verdict_counters *c, const char *library)
+{
+	static const char *const key[VERDICT_COUNTERS] = {
+#define COUNTER(id, name, metric, text) [COUNTER_##id] = name,
+#include "verify/verdict/counter.def"
+#undef COUNTER
+	};
+	int n = 0;
+
+	doctor_say(p, DOCTOR_OK, "%s reads", *library ? library : "libcupti");
+	for (int i = 0; i < VERDICT_COUNTERS; i++)
+		if (c->v[i] >= 0)
+			buf_addf(&p->detail, "%s %s", n++ ? "," : "", key[i]);
+	for (int i = 0; i < VERDICT_COUNTERS; i++)
+		if (c->v[i] < 0)
+			buf_addf(&p->detail, "; the GPU lacks %s", key[i]);
+}
+
+/* Tries NVIDIA's profiler as `verify --counters` does, in a runner of its own. */
+void doctor_counters(struct doctor_part *p)
+{
+	struct verdict_counters c = { .read = 0 };
+	struct buf library = BUF_INIT;
+	struct slot_answer a;
+	struct gpu_slot s;
+	struct err e = ERR_INIT;
+	int runs;
+
+	if (p->cupti)
+		buf_adds(&library, p->cupti);
+	runs = !gpu_slot_open(&s, p->driver, 0, 60.0, &e) && gpu_slot_info(&s, &a) == SLOT_OK;
+	if (runs && !p->cupti)
+		find_cupti(&library);
+	if (!runs)
+		doctor_say(p, DOCTOR_ABSENT, "no GPU to count on; only --counters needs it");
+	else if (gpu_slot_count(&s, buf_cstr(&library), &c, &a) != SLOT_OK || !c.read)
+		doctor_say(p, DOCTOR_ABSENT, "%s; only --counters needs it", c.why[0] ? c.why : a.text);
+	else
+		say_counters(p, &c, buf_cstr(&library));
+	if (runs && strstr(c.why, "administrators"))
+		buf_adds(&p->fix, "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 > "
+			 "/etc/modprobe.d/nvidia-counters.conf, and restart the machine; or run as root");
+	else if (runs && strstr(c.why, "libcupti"))
+		buf_adds(&p->fix, "pip install nvidia-cuda-cupti, or name the library by --gpu-cupti FILE");
+	gpu_slot_close(&s);
+	buf_release(&library);
 }
 
 /* --- S3 ----------------------------------------------------------------------------------- */

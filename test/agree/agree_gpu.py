@@ -56,7 +56,7 @@ def check_torch(build, program):
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        for name in ("add_flat", "gelu_rows", "layer_norm_row", "linear_dot_products", "col_sum_atomic"):
+        for name in ("add_flat", "gelu_rows", "layer_norm_row", "linear_dot_products", "linear_grouped", "col_sum_atomic"):
             path = ROOT / f"test/honest/{name}.py"
             task = ROOT / "test/honest/tasks" / (re.search(r"^# task: (\w+)", path.read_text(), re.M)[1] + ".py")
             out = subprocess.run(
@@ -67,7 +67,8 @@ def check_torch(build, program):
             try:
                 verdict = json.loads(out.stdout)
                 good = verdict["correct"] and verdict["timed"] == "gpu" and verdict["speedup_is"] == "measured" and \
-                    set(verdict["gpu"]["baselines"]) == {"eager", "tf32"}
+                    set(verdict["gpu"]["baselines"]) == {"eager", "tf32"} and \
+                    (verdict["gpu"]["product_floor_seconds"] > 0) == (name == "linear_grouped")
             except (ValueError, KeyError):
                 good = False
             if not good:

@@ -76,7 +76,7 @@ class ModelNew(nn.Module):
         return out
 '''
 open(f"{folder}/task.py", "w").write(TASK)
-names = ["good", "good_slow_3", "fault_illegal", "fault_hang", "fault_red_zone", "fault_die", "compile_refuse",
+names = ["good", "fast_lie_product", "cheat_phase", "cheat_replay", "cheat_warmup", "cheat_persist", "cheat_late", "good_slow_3", "fault_illegal", "fault_hang", "fault_red_zone", "fault_die", "compile_refuse",
          "compile_crash", "compile_malformed"]
 for name in names:
     open(f"{folder}/{name}.py", "w").write(KERNEL.replace("NAME", name))
@@ -129,7 +129,26 @@ for name in copied atomic tuned; do
 	judge $name
 	[ "$(field $name 'j["correct"], j["gpu"]["ran"], j["gpu"]["note"]')" = "(True, True, None)" ] || fail "$name: $(field $name 'j["message"], j["gpu"]')"
 done
-[ "$(field tuned 'j["gpu"]["configs"]')" = 2 ] || fail "configurations of an autotuned kernel: $(field tuned 'j["gpu"]')"
+[ "$(field tuned 'j["gpu"]["configs"], j["gpu"]["configs_left"]')" = "(2, 0)" ] || fail "configurations of an autotuned kernel: $(field tuned 'j["gpu"]')"
+
+# Configurations share one budget. Without time the first is tried alone.
+judge tuned --gpu-tuning 0
+[ "$(field tuned 'j["correct"], j["gpu"]["configs"], j["gpu"]["configs_left"]')" = "(True, 1, 1)" ] || fail "no time for tuning: $(field tuned 'j["gpu"]')"
+
+# Kernels that behave on the GPU as they did not on the CPU. Results that are missing once timing has begun, or at
+# other addresses, are found, because each timed call is checked and input sets alternate.
+for name in cheat_phase cheat_replay; do
+	judge $name
+	[ "$(field $name 'j["correct"], j["reason"] in ("mismatch", "not_finite"), j["stage"]')" = "(False, True, 'full')" ] || fail "$name: $(field $name 'j["reason"], j["message"], j["gpu"]')"
+done
+# Slow warm-ups and lines that stay in the cache earn nothing: the time is that of the honest kernel.
+for name in cheat_warmup cheat_persist; do
+	judge $name
+	[ "$(field $name '20e-6 < j["gpu"]["time"]["seconds"] < 22e-6, j["gpu"]["samples"] >= 20')" = "(True, True)" ] || fail "$name: $(field $name 'j["gpu"]')"
+done
+# Work that goes on behind the last event is seen by the clock of the host, and nothing is measured.
+judge cheat_late
+[ "$(field cheat_late 'j["gpu"]["time"], j["timed"], "disagrees" in j["gpu"]["note"]')" = "(None, 'model', True)" ] || fail "cheat_late: $(field cheat_late 'j["gpu"]')"
 
 # A matrix product in tf32 whose error KernelBench's rule does not see passes under torch, as on the CPU, and not under ieee.
 for precision in torch ieee; do
@@ -158,7 +177,7 @@ STANDIN_MEMORY=2100000 check_fault good out_of_memory full
 python3 - "$tmp" <<'END'
 import importlib.util, sys
 sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("gpu_judge", "bench/gpu_judge.py")
+spec = importlib.util.spec_from_file_location("rows", "bench/gpu_steps/rows.py")
 bench = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench)
 open(f"{sys.argv[1]}/wide.py", "w").write(bench.TASK)
@@ -168,6 +187,14 @@ END
 "$TRITONRL" verify "$tmp/fast_lie.py" --task "$tmp/wide.py" --json --quiet "${gpu[@]}" >"$tmp/fast_lie.json" 2>"$tmp/err" || true
 [ "$(field fast_lie 'j["correct"], j["reason"], j["stage"], j["reward"]')" = "(False, 'too_fast', 'timing', 0.0)" ] ||
 	fail "an impossible time: $(cat "$tmp/fast_lie.json" "$tmp/err")"
+# So is a time in which the matrix products cannot be computed, however little the memory moves.
+judge good
+[ "$(field good 'j["gpu"]["floor_seconds"], 0 < j["gpu"]["product_floor_seconds"] < j["gpu"]["time"]["seconds"]')" = "(0.0, True)" ] || fail "floors: $(field good 'j["gpu"]')"
+"$TRITONRL" verify "$tmp/good.py" --task "$tmp/task.py" --explain --quiet "${gpu[@]}" >"$tmp/explain" 2>"$tmp/err" || true
+grep -q "matrix products need .* of the GPU's peak" "$tmp/explain" || fail "--explain: $(cat "$tmp/explain" "$tmp/err")"
+judge fast_lie_product
+[ "$(field fast_lie_product 'j["correct"], j["reason"], "matrix products" in j["message"], j["reward"]')" = "(False, 'too_fast', True, 0.0)" ] ||
+	fail "products in no time: $(field fast_lie_product 'j["reason"], j["message"], j["gpu"]')"
 
 # Without Triton or without a GPU nothing passes, and that is said.
 judge good --gpu-compiler /nonexistent

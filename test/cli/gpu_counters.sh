@@ -13,7 +13,7 @@ gpu=(--device cuda --gpu-driver "$standin" --gpu-compiler "$BUILD_DIR/tool/fake_
 python3 - "$tmp" <<'END'
 import importlib.util, sys
 sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("gpu_judge", "bench/gpu_judge.py")
+spec = importlib.util.spec_from_file_location("rows", "bench/gpu_steps/rows.py")
 bench = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(bench)
 open(f"{sys.argv[1]}/task.py", "w").write(bench.TASK)
@@ -26,6 +26,18 @@ two = one.replace("        return out\n", "        last = torch.empty_like(a)\n"
 open(f"{sys.argv[1]}/two.py", "w").write(two)
 open(f"{sys.argv[1]}/two_task.py", "w").write(bench.TASK.replace("return a + b", "return a + b + b"))
 END
+
+# doctor tries the counters, and says what is missing.
+# counters_of FAULT LIBRARY TEXT
+counters_of() {
+	STANDIN_CUPTI=$1 "$TRITONRL" doctor --gpu-driver "$standin" --gpu-cupti "$2" >"$tmp/doctor" 2>&1 || true
+	grep -A1 "gpu counters" "$tmp/doctor" | grep -q -- "$3" || fail "doctor with '$1' of $2: $(cat "$tmp/doctor")"
+}
+counters_of "" "$standin" "^ok .*reads dram_read_bytes, dram_written_bytes, tensor_percent, occupancy_percent$"
+counters_of lacking "$standin" "the GPU lacks tensor_percent"
+counters_of denied "$standin" "^absent .*only administrators"
+counters_of denied "$standin" "-> .*NVreg_RestrictProfilingToAdminUsers=0"
+counters_of "" /nonexistent.so "^absent .*libcupti. is not there"
 
 # judge CANDIDATE TASK FAULT EXPRESSION WANTED OPTION...
 judge() {
@@ -55,7 +67,9 @@ judge two two_task lost "$why" "(True, True, None, 'the profiler saw 2 of 3 kern
 judge one task none "$why" "(True, True, None, \"NVIDIA's profiling library (libcupti) is not there\")" --counters --gpu-cupti /nonexistent.so
 judge one task none 'g["counters_note"].startswith("libcupti has no function")' True --counters --gpu-cupti "$(ldconfig -p | sed -n 's/.*libm\.so\.6.* => //p' | head -1)"
 
-# A kernel that the call does not launch is a cheat: no reward.
+# A kernel that the call does not launch is a cheat: no reward, also if it hides behind the name of one that the call
+# launches.
+judge one task twice 'v["correct"], v["reason"], v["reward"]' "(False, 'stray_kernel', 0.0)" "${on[@]}"
 judge one task stranger 'v["correct"], v["reason"], v["stage"], v["reward"], "nobody_launched_me" in v["message"]' \
 	"(False, 'stray_kernel', 'timing', 0.0, True)" "${on[@]}"
 

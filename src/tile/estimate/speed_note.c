@@ -27,14 +27,20 @@ static enum speed_bound bound_of(const struct speed_parts *t, const struct tile_
 	return compute > memory ? SPEED_COMPUTE : SPEED_MEMORY;
 }
 
+/* Seconds of the matrix products at the peak rates of the data sheet. */
+static double product_seconds(const struct probe *p, const struct tile_gpu *g)
+{
+	const struct probe_dots *d = &p->dots;
+
+	return p->programs * (d->tf32 / g->tf32 + d->f16 / g->dot_f16 + d->f8 / g->dot_f8 + d->int8 / g->dot_int8 +
+			      d->f64 / g->dot_f64 + d->f32 / g->f32) * 1e-12;
+}
+
 /* Seconds at the peak rates of the data sheet: of the bytes, or of the operations. */
 static double peak_seconds(const struct probe *p, const struct tile_gpu *g, const struct speed_parts *t)
 {
-	const struct probe_dots *d = &p->dots;
-	double bytes = t->memory * speed_stream(g), dots, vector;
+	double bytes = t->memory * speed_stream(g), dots = product_seconds(p, g), vector;
 
-	dots = p->programs * (d->tf32 / g->tf32 + d->f16 / g->dot_f16 + d->f8 / g->dot_f8 + d->int8 / g->dot_int8 +
-			      d->f64 / g->dot_f64 + d->f32 / g->f32) * 1e-12;
 	vector = p->programs * (p->ops.f32 + p->ops.f16) / (g->f32 * 1e12 / 2);
 	return fmax(bytes / (g->memory * 1e9), fmax(dots, vector));
 }
@@ -68,6 +74,7 @@ void speed_notes_add(struct speed_notes *s, struct str kernel, const struct prob
 	x->launches++;
 	x->seconds += seconds;
 	x->peak += fmin(peak_seconds(p, g, &parts), seconds);
+	x->products += fmin(product_seconds(p, g), seconds);
 	if (seconds >= x->longest) {
 		x->longest = seconds;
 		x->bound = bound_of(&parts, g, seconds);
@@ -83,7 +90,8 @@ static int is_sane(const struct speed_note *x)
 		if (x->name[i] < ' ' || x->name[i] > '~')
 			return 0;
 	return n < SPEED_NAME && x->launches > 0 && x->bound >= 0 && x->bound < SPEED_BOUNDS && isfinite(x->seconds) &&
-	       isfinite(x->peak) && x->seconds >= 0 && x->peak >= 0 && x->peak <= x->seconds;
+	       isfinite(x->peak) && x->seconds >= 0 && x->peak >= 0 && x->peak <= x->seconds && x->products >= 0 &&
+	       x->products <= x->peak;
 }
 
 int speed_notes_sane(const struct speed_notes *s)

@@ -18,6 +18,7 @@ struct speed_note {
 	int launches;
 	double seconds;             /* of all launches, without their overhead */
 	double peak;                /* seconds that the bytes or operations would take at the GPU's peak rate */
+	double products;            /* seconds that its matrix products would take at that rate */
 	int bound;                  /* enum speed_bound of its longest launch */
 	double longest;             /* seconds of that launch */
 };

@@ -111,6 +111,14 @@ static int64_t longest_sum(struct host *h)
 	return most;
 }
 
+/* Operations of the matrix products and convolutions of the last call. */
+static double product_flops(struct host *h)
+{
+	struct host_work w = host_work(host_ops(h));
+
+	return (double)(w.flops - w.plain);
+}
+
 /* Sets the tolerances of the expected results from two other runs of the reference. */
 void full_task_tolerate(struct results *expected, const struct results *own, const struct results *products,
 			const struct results *close, int64_t sum)
@@ -141,6 +149,8 @@ static int expect_set(struct full_task *t, struct references *r, int set, uint64
 	c->group = group;
 	rc = call(&r->own, RUN_OWN, seed, &own, c, e);
 	r->sum = !rc ? longest_sum(r->own.h) : 1;
+	if (!rc)
+		t->flops = product_flops(r->own.h);
 	if (!rc)
 		rc = call(&r->own, RUN_ALLOWED, seed, &products, NULL, e);
 	if (!rc && r->products_close)

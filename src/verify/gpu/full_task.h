@@ -21,6 +21,7 @@ struct full_task {
 	struct results expected[FULL_TASK_SETS];     /* in fp64, with tolerances */
 	char source[16];            /* "torch" or "engine" */
 	char why[240];              /* why the task cannot be prepared; "": it can */
+	double flops;               /* operations of the reference's products, two per multiply-add; 0: not known */
 	int64_t bytes;              /* that any program must move: what the reference reads at the least, and results */
 };
 

@@ -11,8 +11,15 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "tile/estimate/gpu.h"
 #include "verify/gpu/gpu_service.h"
 #include "verify/verdict/reward.h"
+
+/* Products of fp16 that replace one of fp32. */
+enum { SPLIT_PRODUCTS = 3 };
+/* A time below this share of the products' floor is impossible. The products of a candidate are counted in a few
+ * instances, which represent the others, so the floor is not exact. */
+static const double product_share = 0.5;
 
 struct gpu_judge {
 	int fd;
@@ -120,9 +127,54 @@ static void apply_time(const struct verdict_gpu *g, enum baseline baseline, stru
 	snprintf(v->timed, sizeof v->timed, "gpu");
 }
 
-void gpu_judge_apply(const struct gpu_outcome *g, enum baseline baseline, const struct judge_options *o,
+/* Seconds of products on GPU b for each second on GPU a, at the least. */
+static double least_ratio(const struct tile_gpu *a, const struct tile_gpu *b)
+{
+	double tensor = MIN(MIN(a->tf32 / b->tf32, a->dot_f16 / b->dot_f16),
+			    MIN(a->dot_f8 / b->dot_f8, a->dot_int8 / b->dot_int8));
+
+	return MIN(tensor, MIN(a->f32 / b->f32, a->dot_f64 / b->dot_f64));
+}
+
+/* Seconds that the matrix products of a call need at the least; 0: not known. Two counts must agree that the work
+ * is there: the reference's products, at the rate of the narrowest operands that the precision permits, and the
+ * products in the candidate's kernels, by their types. The smaller one counts: a candidate may need fewer products
+ * than the reference (a sum after a product, a causal mask), and a compiler leaves out products that a kernel does
+ * not need. Example: 2 x 4096^3 operations take an H200 0.14 ms in fp16; three fp16 products replace one of fp32. */
+static double product_floor(const struct verdict *v, double flops, enum precision precision)
+{
+	const struct tile_gpu *counted = tile_gpu_find(str_of(v->estimate_gpu));
+	const struct tile_gpu *g = counted ? tile_gpu_of_device(str_of(v->gpu.device), counted->gib) : NULL;
+	double rate, least = 0.0;
+
+	if (!g)
+		return 0.0;
+	rate = g->dot_f16 * 1e12 / (precision == PRECISION_IEEE ? SPLIT_PRODUCTS : 1);
+	for (int i = 0; i < v->kernels.n; i++)
+		least += v->kernels.v[i].products;
+	return MIN(least * least_ratio(counted, g), flops / rate);
+}
+
+/* Fails a candidate that was faster than its products can be computed. */
+static void check_products(struct verdict *v, enum precision precision, struct gpu_outcome *g)
+{
+	g->gpu.product_floor = product_floor(v, g->gpu.flops, precision);
+	if (g->failed || !g->gpu.measured || g->gpu.time.mean >= product_share * g->gpu.product_floor)
+		return;
+	g->failed = 1;
+	g->stage = STAGE_timing;
+	diag_set(&g->diag, REASON_too_fast, 0, 0,
+		 "on the GPU: %.3g microseconds are less than the GPU needs for the matrix products (%.3g)",
+		 g->gpu.time.mean * 1e6, g->gpu.product_floor * 1e6);
+}
+
+void gpu_judge_apply(const struct gpu_outcome *outcome, enum baseline baseline, const struct judge_options *o,
 		     struct verdict *v)
 {
+	struct gpu_outcome own = *outcome, *g = &own;
+
+	v->gpu = g->gpu;
+	check_products(v, o->precision, g);
 	v->gpu = g->gpu;
 	v->gpu.asked = 1;
 	if (!g->failed) {

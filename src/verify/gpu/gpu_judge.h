@@ -29,7 +29,7 @@ int gpu_judge_fd(const struct gpu_judge *g);
 int gpu_judge_next(struct gpu_judge *g, uint64_t *id, struct gpu_outcome *out, struct err *e);
 
 /* Writes an outcome into the verdict of the CPU judge: measured times replace the estimate. */
-void gpu_judge_apply(const struct gpu_outcome *g, enum baseline baseline, const struct judge_options *o,
+void gpu_judge_apply(const struct gpu_outcome *outcome, enum baseline baseline, const struct judge_options *o,
 		     struct verdict *v);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "tile/estimate/gpu.h"
 #include "verify/gpu/baseline_store.h"
@@ -186,6 +187,7 @@ static int check_floor(struct gpu_bench *b, const struct full_task *t, struct gp
 	char text[160];
 
 	out->gpu.floor = roofline_floor(b, t);
+	out->gpu.flops = t->flops;
 	if (!(out->gpu.time.mean < floor_share * out->gpu.floor))
 		return 0;
 	snprintf(text, sizeof text,
@@ -212,20 +214,30 @@ static int check_program(struct gpu_bench *b, const struct gpu_program *p, const
 	return rc;
 }
 
+/* Seconds since a time of clock_ns. */
+static double since(int64_t begin)
+{
+	return (double)(clock_ns() - begin) * 1e-9;
+}
+
 /* A quick time of a configuration, to compare it with the others: seven calls decide between programs that
- * usually differ by more than 5 %, and only the fastest is timed with all trials. */
+ * usually differ by more than 5 %, and only the fastest is timed with all trials. *spent grows by the time that
+ * this took, without the wait for other benches. */
 static int time_quickly(struct gpu_bench *b, const struct gpu_program *p, const struct full_task *t, double *seconds,
-			struct gpu_outcome *out, struct err *e)
+			double *spent, struct gpu_outcome *out, struct err *e)
 {
 	struct samples *s = mem_zalloc(sizeof *s);
+	int64_t begin;
 	int rc;
 
 	if (!s)
 		return err_nomem(e);
 	gpu_quiet_begin(b->quiet);
+	begin = clock_ns();
 	rc = time_batch(b, p, t, QUICK_WARMUPS, s, out, e);
 	s->n = 0;
 	rc = rc ? rc : time_batch(b, p, t, QUICK_TRIALS, s, out, e);
+	*spent += since(begin);
 	gpu_quiet_end(b->quiet);
 	if (!rc)
 		*seconds = timing_summary(s->own, (size_t)s->n, 0.0).mean;
@@ -233,18 +245,22 @@ static int time_quickly(struct gpu_bench *b, const struct gpu_program *p, const 
 	return rc;
 }
 
-/* The program of the fastest configuration. Each of them must be correct. */
+/* The program of the fastest configuration. All configurations share the time of gpu_options.tuning: those for
+ * which none is left are not tried and cannot win. Each that is tried must be correct. Example: 10 s, and 3 s for
+ * each of 8 configurations: four are tried. */
 static int choose(struct gpu_bench *b, struct gpu_program *p, int n, const struct full_task *t, int *best,
 		  struct gpu_outcome *out, struct err *e)
 {
-	double least = INFINITY, seconds = 0;
+	double least = INFINITY, seconds = 0, spent = 0;
+	int tried = 0;
 
-	*best = 0;
-	for (int i = 0; i < n; i++) {
-		int rc = check_program(b, &p[i], t, out, e);
+	for (*best = 0; tried < n && (!tried || spent < b->o.tuning); tried++) {
+		int64_t begin = clock_ns();
+		int i = tried, rc = check_program(b, &p[i], t, out, e);
 
+		spent += since(begin);
 		if (!rc && n > 1)
-			rc = time_quickly(b, &p[i], t, &seconds, out, e);
+			rc = time_quickly(b, &p[i], t, &seconds, &spent, out, e);
 		if (rc)
 			return rc;
 		if (seconds < least) {
@@ -252,7 +268,9 @@ static int choose(struct gpu_bench *b, struct gpu_program *p, int n, const struc
 			*best = i;
 		}
 	}
-	return n > 1 && *best != n - 1 ? check_program(b, &p[*best], t, out, e) : 0;
+	out->gpu.configs = n > 1 ? tried : 0;
+	out->gpu.configs_left = n - tried;
+	return n > 1 && *best != tried - 1 ? check_program(b, &p[*best], t, out, e) : 0;
 }
 
 /* --- counters ------------------------------------------------------------------------------- */
@@ -344,7 +362,6 @@ int gpu_measure(struct gpu_bench *b, struct gpu_program *p, int n, const struct 
 		return 0;
 	}
 	out->gpu.ran = 1;
-	out->gpu.configs = n > 1 ? n : 0;
 	rc = choose(b, p, n, t, &best, out, e);
 	if (!rc && b->o.trials > 0)
 		rc = time_best(b, &p[best], t, out, e);

@@ -17,6 +17,7 @@ struct gpu_options {
 	int warmups, trials;        /* calls before timing; timed calls */
 	double trim;                /* share of the samples that the mean leaves out at each end */
 	double precision;           /* relative half-width of the interval at which timing ends */
+	double tuning;              /* seconds that all configurations of a candidate may be tried for */
 	double seconds;             /* that one run of a candidate's kernels may take */
 	unsigned baselines;         /* a bit for each enum baseline that is measured */
 	enum baseline baseline;     /* the one that the speed-up is against */
@@ -25,6 +26,6 @@ struct gpu_options {
 };
 
 #define GPU_DEFAULTS { .torch_device = "cuda:0", .warmups = 10, .trials = 50, .trim = 0.1, .precision = 0.005, \
-	.seconds = 10.0, .baselines = 1u << BASELINE_eager }
+	.tuning = 10.0, .seconds = 10.0, .baselines = 1u << BASELINE_eager }
 
 #endif

@@ -248,8 +248,8 @@ static int record_kernels(struct gpu_profiler *p, struct gpu_call *c, int place,
 
 /* --- counting ------------------------------------------------------------------------------- */
 
-/* One pass over the call. The range ends also if the candidate failed, so that CUPTI's calls stay in step.
- * Returns 1 for a fault of the candidate, -1 if CUPTI failed. */
+/* One pass over the call; NULL: over nothing. The range ends also if the candidate failed, so that CUPTI's calls
+ * stay in step. Returns 1 for a fault of the candidate, -1 if CUPTI failed. */
 static int count_pass(struct gpu_profiler *p, struct gpu_call *c, int place, int *done, struct gpu_fault *f)
 {
 	struct cupti_range range = { CUPTI_PARAMS(cupti_range, range), .range = p->range };
@@ -257,11 +257,11 @@ static int count_pass(struct gpu_profiler *p, struct gpu_call *c, int place, int
 	struct cupti_range_stop stop = { CUPTI_PARAMS(cupti_range_stop, all_passes), .range = p->range };
 	int code, rc;
 
-	if (gpu_call_prepare(c, place, f))
+	if (c && gpu_call_prepare(c, place, f))
 		return 1;
 	if ((code = p->lib.range_start(&range)) || (code = p->lib.range_push(&push)))
 		return cannot(p, code, "starting a range");
-	rc = gpu_call_start(c, place, f) || gpu_call_wait(c, f);
+	rc = c && (gpu_call_start(c, place, f) || gpu_call_wait(c, f));
 	if ((code = p->lib.range_pop(&range)) || (code = p->lib.range_stop(&stop)))
 		return rc ? 1 : cannot(p, code, "ending a range");
 	*done = stop.all_passes;
@@ -291,10 +291,9 @@ static int read_values(struct gpu_profiler *p, struct verdict_counters *out)
 	return 0;
 }
 
-/* Counts a call. User replay: the call is repeated by us for each pass, with fresh memory, so that a kernel that
- * adds to its result counts the same in each. Returns as count_pass. */
-static int count(struct gpu_profiler *p, struct gpu_call *c, int place, struct verdict_counters *out,
-		 struct gpu_fault *f)
+/* Runs the passes of a call. User replay: the call is repeated by us for each pass, with fresh memory, so that a
+ * kernel that adds to its result counts the same in each. Returns as count_pass. */
+static int count_passes(struct gpu_profiler *p, struct gpu_call *c, int place, struct gpu_fault *f)
 {
 	struct cupti_range_data_init init = { CUPTI_PARAMS(cupti_range_data_init, data), .range = p->range,
 					      .bytes = p->data_bytes, .data = p->data };
@@ -313,15 +312,45 @@ static int count(struct gpu_profiler *p, struct gpu_call *c, int place, struct v
 		snprintf(p->why, sizeof p->why, "CUPTI wants more than %d passes", PASSES_MOST);
 		return -1;
 	}
+	return rc;
+}
+
+static int count(struct gpu_profiler *p, struct gpu_call *c, int place, struct verdict_counters *out,
+		 struct gpu_fault *f)
+{
+	int rc = count_passes(p, c, place, f);
+
 	return rc ? rc : read_values(p, out);
+}
+
+/* No counter was read yet. */
+static struct verdict_counters nothing_read(void)
+{
+	struct verdict_counters c = { .kernels = 0 };
+
+	for (int i = 0; i < VERDICT_COUNTERS; i++)
+		c.v[i] = -1.0;
+	return c;
+}
+
+void gpu_profiler_try(struct gpu_profiler *p, const char *path, struct gpu_device *g, struct verdict_counters *out)
+{
+	struct gpu_fault f = { .code = 0 };
+
+	*out = nothing_read();
+	if (!p->tried)
+		open_profiler(p, path, g);
+	if (!p->why[0] && !count_passes(p, NULL, 0, &f))
+		out->read = 1;
+	for (size_t i = 0; i < p->n && out->read; i++)
+		out->v[p->of[i]] = 0.0;
+	snprintf(out->why, sizeof out->why, "%s", p->why);
 }
 
 int gpu_profiler_count(struct gpu_profiler *p, const char *path, struct gpu_call *c, int place,
 		       struct verdict_counters *out, struct gpu_fault *f)
 {
-	*out = (struct verdict_counters){ .kernels = 0 };
-	for (int i = 0; i < VERDICT_COUNTERS; i++)
-		out->v[i] = -1.0;
+	*out = nothing_read();
 	if (!p->tried)
 		open_profiler(p, path, c->g);
 	if (!p->why[0] && record_kernels(p, c, place, out, f))

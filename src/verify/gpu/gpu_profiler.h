@@ -38,4 +38,8 @@ struct gpu_profiler {
 int gpu_profiler_count(struct gpu_profiler *p, const char *path, struct gpu_call *c, int place,
 		       struct verdict_counters *out, struct gpu_fault *f);
 
+/* Tries whether counters can be read, without a call: out->read and a value of 0 for each counter that this GPU
+ * has, or out->why. */
+void gpu_profiler_try(struct gpu_profiler *p, const char *path, struct gpu_device *g, struct verdict_counters *out);
+
 #endif

@@ -81,7 +81,8 @@ enum slot_end gpu_slot_load(struct gpu_slot *s, struct str plan, const struct co
 enum slot_end gpu_slot_run(struct gpu_slot *s, int place, struct slot_answer *a);
 /* Times `trials` calls, at most SLOT_SAMPLES, over the places in turn, beginning with `first`. */
 enum slot_end gpu_slot_time(struct gpu_slot *s, int first, int trials, struct slot_answer *a);
-/* Counts one call by CUPTI at `cupti` (NULL: the usual places). out->why says why if nothing was counted. */
+/* Counts one call by CUPTI at `cupti` (NULL: the usual places). out->why says why if nothing was counted. If
+ * nothing is loaded, this only tries it: out->v is 0 for each counter that the GPU has. */
 enum slot_end gpu_slot_count(struct gpu_slot *s, const char *cupti, struct verdict_counters *out,
 			     struct slot_answer *a);
 /* Frees what was loaded. */

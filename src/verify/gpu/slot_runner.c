@@ -183,7 +183,8 @@ static int time_calls(struct slot_runner *r, const struct slot_order *o, struct 
 	return gpu_call_check(&r->call, 0, f);
 }
 
-/* Counts a call. The counters are handed over in the memory for results. */
+/* Counts a call, or tries whether that is possible if nothing is loaded. The counters are handed over in the memory
+ * for results. */
 static int count(struct slot_runner *r, const struct slot_order *o, struct gpu_fault *f, struct err *e)
 {
 	char path[SLOT_PATH_MOST + 1] = "";
@@ -192,7 +193,12 @@ static int count(struct slot_runner *r, const struct slot_order *o, struct gpu_f
 
 	if (o->text_n > SLOT_PATH_MOST || file_read_all(r->fd, path, o->text_n, e))
 		return err_set(e, ERR_STATE, "a malformed order");
-	if (!r->loaded || !r->call.places)
+	if (!r->loaded) {
+		gpu_profiler_try(&r->profiler, path, &r->g, &counters);
+		memcpy(r->memory, &counters, sizeof counters);
+		return 0;
+	}
+	if (!r->call.places)
 		return err_set(e, ERR_STATE, "nothing is loaded");
 	rc = gpu_profiler_count(&r->profiler, path, &r->call, 0, &counters, f);
 	memcpy(r->memory, &counters, sizeof counters);

@@ -219,6 +219,7 @@ static int take_files(struct full_task *t, const struct json *j, const struct ju
 	f = st_open(path[1], e);
 	if (!f)
 		return -1;
+	t->flops = json_real(json_get(j, "flops"), 0.0);
 	for (t->sets = 0; t->sets < MIN((int)json_int(json_get(j, "sets"), 0), FULL_TASK_SETS) && !rc; t->sets++)
 		rc = read_set(t, f, t->sets, o, json_int(json_get(j, "sum"), 1), e);
 	st_close(f);

@@ -76,6 +76,9 @@ const struct opt judge_args_table[] = {
 		"candidates that are checked on the GPU at the same time; each is timed alone; 0: by cores and memory"),
 	OPT_FLAG(struct judge_args, pool.gpu.counters, "counters", 0,
 		 "read the profiler's counters of timed candidates: memory traffic, tensor cores, occupancy"),
+	OPT_REAL(struct judge_args, pool.gpu.tuning, "gpu-tuning", 0, 3600, 10,
+		 "seconds for which configurations of an autotuned candidate are tried on the GPU, in order; the "
+		 "first one always is"),
 	OPT_REAL(struct judge_args, pool.gpu.seconds, "gpu-timeout", 0.1, 3600, 10,
 		 "seconds that the kernels of one question to the GPU may take"),
 	OPT_STR(struct judge_args, pool.gpu.python, "gpu-python", "FILE", NULL,

@@ -58,7 +58,7 @@ static void add_line(struct buf *out, const char *before, const char *text)
 }
 
 /* Appends what a GPU measured: the time with its interval, how near it is to the limit of the GPU's
- * memory, and each baseline. */
+ * memory and of its peak rate, and each baseline. */
 static void explain_gpu(const struct verdict_gpu *g, struct buf *out)
 {
 	if (!g->measured)
@@ -69,6 +69,9 @@ static void explain_gpu(const struct verdict_gpu *g, struct buf *out)
 		buf_addf(out, "; memory needs %.4g: %.0f %% of its peak, bound by %s", g->floor * 1e6,
 			 100.0 * g->floor / g->time.mean,
 			 g->floor > 0.6 * g->time.mean ? "memory" : "computation or starts");
+	if (g->product_floor > 0)
+		buf_addf(out, "; matrix products need %.4g: %.0f %% of the GPU's peak", g->product_floor * 1e6,
+			 100.0 * g->product_floor / g->time.mean);
 	buf_addc(out, '\n');
 	for (int i = 0; i < BASELINES; i++)
 		if (g->baseline[i].mean > 0)

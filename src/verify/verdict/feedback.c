@@ -70,6 +70,8 @@ static void say_counters(const struct verdict *v, struct buf *out)
 	buf_addc(out, '.');
 	if (g->floor > 0)
 		buf_addf(out, " Memory alone needs %.4g microseconds for the inputs and results.", g->floor * 1e6);
+	if (g->product_floor > 0)
+		buf_addf(out, " The matrix products need at least %.4g microseconds.", g->product_floor * 1e6);
 }
 
 /* A hint of the diagnostic knows the case, so it wins over the general advice for the reason. A

@@ -324,7 +324,9 @@ static void json_gpu(struct jw *w, const struct verdict_gpu *g)
 	jw_key(w, "dropped"), jw_int(w, g->dropped);
 	jw_key(w, "differing"), jw_int(w, g->differing);
 	jw_key(w, "configs"), jw_int(w, g->configs);
+	jw_key(w, "configs_left"), jw_int(w, g->configs_left);
 	jw_key(w, "floor_seconds"), jw_real(w, g->floor);
+	jw_key(w, "product_floor_seconds"), jw_real(w, g->product_floor);
 	jw_key(w, "baselines");
 	jw_begin(w, '{');
 	for (int i = 0; i < BASELINES; i++)

@@ -86,8 +86,10 @@ struct verdict_gpu {
 	struct verdict_time time;
 	int samples, dropped;     /* trials that count, and those at a lower clock */
 	int differing;            /* trials whose result had other bits than the first, and was compared again */
-	int configs;              /* configurations of autotuned kernels that were timed */
+	int configs, configs_left; /* configurations of autotuned kernels that were tried; for which no time was left */
 	double floor;             /* seconds that the memory of the GPU needs at the least; 0: not known */
+	double flops;             /* operations of the reference's matrix products and convolutions */
+	double product_floor;     /* seconds that the products of the candidate's kernels need at the least */
 	struct verdict_time baseline[BASELINES];  /* of the reference; mean 0: not measured */
 	struct verdict_counters counters;
 };
