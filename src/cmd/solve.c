@@ -13,7 +13,7 @@
 struct args {
 	const char *jsonl, *out;
 	int64_t variants, seed;
-	int json, verify;
+	int json, verify, any_size;
 	struct judge_args judge;
 };
 
@@ -26,6 +26,8 @@ static const struct opt opts[] = {
 		"random seed of the variants; 0 begins with the usual schedules"),
 	OPT_STR(struct args, out, "out", "FILE", "-", "output file; - is standard output"),
 	OPT_FLAG(struct args, json, "json", 0, "print one JSON object per solution"),
+	OPT_FLAG(struct args, any_size, "any-size", 0,
+		 "prefer kernels for any sizes of the inputs; modules of much work get them in any case"),
 	OPT_FLAG(struct args, verify, "verify", 1, "judge every solution"),
 	OPT_INCLUDE(struct args, judge, judge_args_table, "The judge"),
 	OPT_END
@@ -37,7 +39,7 @@ static const struct cmd_usage usage = {
 		 "Model.forward, cut their graph into kernels, write ModelNew and judge it. A module that is not "
 		 "solved is reported with the operator that stopped the solver. Exit code 0: all solved, 1: some "
 		 "are not, 2: could not.",
-	.shown = "jsonl variants seed out json verify track precision gpu workers timeout",
+	.shown = "jsonl variants any-size seed out json verify track precision gpu workers timeout",
 	.opts = opts,
 };
 
@@ -175,7 +177,7 @@ static int take_verdicts(struct solver *s, int wait)
 /* Solves one module and gives the solution to the judges. */
 static int solve_one(struct solver *s, const char *id, struct str task, uint64_t draw)
 {
-	struct solve_options o = { .lib = s->lib, .draw = draw };
+	struct solve_options o = { .lib = s->lib, .draw = draw, .any_size = s->a->any_size };
 	struct job *j;
 
 	if (vec_grow(&s->jobs, 1))

@@ -331,19 +331,45 @@ static int is_before(const struct py_node *a, const struct py_node *b)
 	return a->line < b->line || (a->line == b->line && a->col < b->col);
 }
 
-/* Inserts each literal at its position in the source: the tree is not visited in that order. */
-static void collect_literals(void *ctx, struct py_node *n)
+static int is_at_least(const struct py_node *n, int64_t least)
 {
-	struct literals *l = ctx;
+	return n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT && n->u.Constant.value.i >= least;
+}
+
+/* Inserts a literal at its position in the source: the tree is not visited in that order. */
+static void insert_literal(struct literals *l, const struct py_node *n)
+{
 	size_t i;
 
-	if (n->kind == PY_Constant && n->u.Constant.value.kind == PY_C_INT &&
-	    n->u.Constant.value.i >= LITERAL_LEAST && l->n < LITERALS_MOST) {
-		for (i = l->n++; i > 0 && is_before(n, l->v[i - 1]); i--)
-			l->v[i] = l->v[i - 1];
-		l->v[i] = n;
+	if (l->n == LITERALS_MOST)
+		return;
+	for (i = l->n++; i > 0 && is_before(n, l->v[i - 1]); i--)
+		l->v[i] = l->v[i - 1];
+	l->v[i] = n;
+}
+
+static void collect_literals(void *ctx, struct py_node *n)
+{
+	if (is_at_least(n, LITERAL_LEAST))
+		insert_literal(ctx, n);
+	py_children(n, collect_literals, ctx);
+}
+
+/* The small first size of the tensors that get_inputs makes: the 4 of torch.rand(4, 8), torch.rand([4, 8]) and
+ * torch.randint(0, 10, (4, 8)). */
+static void collect_batches(void *ctx, struct py_node *n)
+{
+	if (n->kind == PY_Call) {
+		const struct py_list *args = &n->u.Call.args, *shape = args;
+
+		for (size_t i = 0; i < args->n; i++)
+			if (args->v[i]->kind == PY_List || args->v[i]->kind == PY_Tuple)
+				shape = args->v[i]->kind == PY_List ? &args->v[i]->u.List.elts : &args->v[i]->u.Tuple.elts;
+		if (shape->n > 1 && is_at_least(shape->v[0], 2) && !is_at_least(shape->v[0], LITERAL_LEAST) &&
+		    is_at_least(shape->v[1], 1))
+			insert_literal(ctx, shape->v[0]);
 	}
-	py_children(n, collect_literals, l);
+	py_children(n, collect_batches, ctx);
 }
 
 /* Whether the i-th literal is the first one with its value. */
@@ -356,7 +382,7 @@ static int is_first(const struct literals *l, size_t i)
 }
 
 /* A source that already contains "size_of_" is left alone: a name could clash. */
-size_t shrink_name_literals(const struct py_module *m, struct buf *out)
+size_t shrink_name_literals(const struct py_module *m, int batches, struct buf *out)
 {
 	struct rewrite w = { .source = m->source, .out = out };
 	struct literals l = { .n = 0 };
@@ -365,10 +391,12 @@ size_t shrink_name_literals(const struct py_module *m, struct buf *out)
 		return 0;
 	for (size_t i = 0; i < m->root->u.Module.body.n; i++) {
 		struct py_node *s = m->root->u.Module.body.v[i];
+		int inputs = s->kind == PY_FunctionDef && str_is(s->u.FunctionDef.name, "get_inputs");
 
-		if (s->kind == PY_FunctionDef && (str_is(s->u.FunctionDef.name, "get_inputs") ||
-						  str_is(s->u.FunctionDef.name, "get_init_inputs")))
+		if (inputs || (s->kind == PY_FunctionDef && str_is(s->u.FunctionDef.name, "get_init_inputs")))
 			collect_literals(&l, s);
+		if (inputs && batches)
+			collect_batches(&l, s);
 	}
 	for (size_t i = 0; i < l.n; i++) {
 		size_t from = offset_of(w.source, l.v[i]->line, l.v[i]->col);

@@ -25,8 +25,9 @@ size_t shrink_find_model(const struct py_module *m, struct shrink_const *out, si
 void shrink_source(const struct py_module *m, const struct host_override *ov, size_t n_ov, struct buf *out);
 
 /* Appends the source of a module whose get_inputs or get_init_inputs writes sizes as numbers from
- * 64 on, with each of them replaced by a name. Equal numbers share a name. The names are defined at
- * the end, so that no line moves. Returns how many there are; 0: *out is not usable. */
-size_t shrink_name_literals(const struct py_module *m, struct buf *out);
+ * 64 on, with each of them replaced by a name; with `batches` also smaller numbers that are the first size
+ * of an input. Equal numbers share a name. The names are defined at the end, so that no line moves.
+ * Returns how many there are; 0: *out is not usable. */
+size_t shrink_name_literals(const struct py_module *m, int batches, struct buf *out);
 
 #endif

@@ -212,7 +212,8 @@ int solve_at(const struct solve_options *o, struct str source, struct mode *mode
 }
 
 /* A module that draws random numbers is judged in evaluation mode, so it is solved in that mode. A module
- * of much work is judged at other sizes, too, and gets a solution for any sizes if there is one. */
+ * of much work is judged at other sizes, too, and gets a solution for any sizes if there is one, as other modules
+ * do on request. */
 int solve_module(const struct solve_options *o, struct str source, struct solve_answer *out, struct err *e)
 {
 	enum { WORK_LARGE = 1 << 20, OPS_FEW = 12 };
@@ -235,7 +236,7 @@ int solve_module(const struct solve_options *o, struct str source, struct solve_
 		buf_clear(&out->solution);
 		return 0;
 	}
-	if (!rc && o->outline != OUTLINE_ONLY && mode.work >= WORK_LARGE) {
+	if (!rc && o->outline != OUTLINE_ONLY && (mode.work >= WORK_LARGE || o->any_size)) {
 		struct solve_options plain = *o;
 
 		plain.outline = 0;

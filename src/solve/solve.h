@@ -16,6 +16,7 @@ struct solve_options {
 	int64_t fuel;            /* most steps of the program; 0: 20 million */
 	size_t memory;           /* most bytes of expressions; 0: 256 MiB */
 	int small;               /* leave modules unsolved that need a solution for any sizes */
+	int any_size;            /* prefer a solution for any sizes of the inputs, for small modules, too */
 	int outline;             /* write the outline of the module as well (outline.h) */
 };
 

@@ -107,7 +107,7 @@ static int find_sizes(struct any_size *s, struct str source, struct err *e)
 	size_t n = 0;
 	int rc = py_parse(&s->module, source, "module", (size_t)1 << 28, &bad) ? 1 : 0;
 
-	if (!rc && shrink_name_literals(&s->module, &s->named)) {
+	if (!rc && shrink_name_literals(&s->module, s->o->any_size, &s->named)) {
 		py_release(&s->module);
 		rc = buf_check(&s->named, e) ? -1 :
 			py_parse(&s->module, buf_str(&s->named), "module", (size_t)1 << 28, &bad) ? 1 : 0;

@@ -50,7 +50,8 @@ void writer_close(struct writer *w)
 	host_lib_free(w->lib);
 }
 
-/* Adds the solver's solutions. Draw 0 has the usual schedules, the others are drawn from the seed. */
+/* Adds the solver's solutions: for any sizes of the inputs and, unless other sizes are part of the contract, for those
+ * of the task, in turn. The first ones have the usual schedules, the others are drawn from the seed. */
 static int by_solver(struct writer *w, struct write_search *s, struct err *e)
 {
 	struct solve_options o = { .lib = w->lib, .tf32 = w->judge.precision == PRECISION_TF32,
@@ -60,7 +61,8 @@ static int by_solver(struct writer *w, struct write_search *s, struct err *e)
 	for (int64_t i = 0; i < w->a->variants && !rc && !search_is_over(s) && !search_is_settled(s); i++) {
 		struct solve_answer answer;
 
-		o.draw = i ? (uint64_t)(w->a->seed + i) : 0;
+		o.any_size = i % 2 == 0 || w->judge.contract == CONTRACT_GENERAL;
+		o.draw = i > 1 || (i && o.any_size) ? (uint64_t)(w->a->seed + i) : 0;
 		rc = solve_module(&o, s->task, &answer, e);
 		if (!rc && answer.solution.n)
 			rc = search_add(s, AUTHOR_SOLVER, buf_str(&answer.solution), "", e);

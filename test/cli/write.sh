@@ -130,8 +130,12 @@ assert plain["counts"]["tuned"]["candidates"] == 0 and plain["counts"]["solver"]
 assert tuned["speedup"] >= plain["speedup"] and plain["best"]["by"] == "solver" and tuned["best"]["origin"] == "solver"
 PY
 
+# The solution takes any batch: the general contract holds, and --strict-inputs is met.
+write any.py 0 "$tmp/user.py" --by solver --no-tune --strict-inputs --input 8x32:f32 --init 32 --init hidden=16
+says any.py 'assert x.shape == (size, 32)'
+
 # Parts: an operator that the solver does not know stays in the middle of two parts, which the hybrid track allows.
-cat >"$tmp/cummax.py" <<'PY'
+cat >"$tmp/factors.py" <<'PY'
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -146,7 +150,7 @@ class Model(nn.Module):
     def forward(self, x):
         x = F.relu(self.bn(self.conv(x)))
         x = x.mean(dim=(2, 3))
-        v, i = torch.cummax(self.fc(x), dim=1)
+        v, i = torch.linalg.qr(self.fc(x))
         return torch.softmax(v, dim=1) * 2
 
 def get_inputs():
@@ -155,14 +159,14 @@ def get_inputs():
 def get_init_inputs():
     return [16]
 PY
-write cummax.out 0 "$tmp/cummax.py" --by solver --track hybrid --no-tune
-says err 'written by joined parts.*2 parts; kept: v, i = torch.cummax'
-says cummax.out 'self.part2(v)'
-"$TRITONRL" verify "$tmp/cummax.out" --task "$tmp/cummax.py" --track hybrid --quiet >/dev/null || fail "verify rejects the joined parts"
-write cummax.out 1 "$tmp/cummax.py" --by solver
+write factors.out 0 "$tmp/factors.py" --by solver --track hybrid --no-tune
+says err 'written by joined parts.*2 parts; kept: v, i = torch.linalg.qr'
+says factors.out 'self.part2(v)'
+"$TRITONRL" verify "$tmp/factors.out" --task "$tmp/factors.py" --track hybrid --quiet >/dev/null || fail "verify rejects the joined parts"
+write factors.out 1 "$tmp/factors.py" --by solver
 says err 'nearest miss: written by joined parts'
-says err 'torch.cummax computes on the host'
-write cummax.out 1 "$tmp/cummax.py" --by solver --track hybrid --no-parts
+says err 'torch.linalg._qr computes on the host'
+write factors.out 1 "$tmp/factors.py" --by solver --track hybrid --no-parts
 
 # Nothing passed: exit code 1 and the reason.
 write none.json 1 "$here/solve/unsolved/factorisation.py" --by solver --json

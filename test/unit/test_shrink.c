@@ -83,12 +83,36 @@ static void test_literals(void **state)
 		struct err e = ERR_INIT;
 
 		assert_int_equal(py_parse(&m, str_of(sources[i]), "task", 0, &e), 0);
-		assert_int_equal(shrink_name_literals(&m, &out), counts[i]);
+		assert_int_equal(shrink_name_literals(&m, 0, &out), counts[i]);
 		if (!i)
 			assert_string_equal(buf_cstr(&out), named);
 		buf_release(&out);
 		py_release(&m);
 	}
+}
+
+/* With batches the small first sizes of inputs get names, too; other small numbers stay. */
+static void test_batches(void **state)
+{
+	static const char source[] =
+		"def get_inputs():\n    return [torch.rand(4, 8), torch.rand([4, 4]), torch.randint(0, 9, (3, 5)), torch.rand(1, 7), torch.rand(6)]\n"
+		"def get_init_inputs():\n    return [4, [2, 3]]\n";
+	static const char named[] =
+		"def get_inputs():\n    return [torch.rand(size_of_4, 8), torch.rand([size_of_4, 4]), torch.randint(0, 9, (size_of_3, 5)), "
+		"torch.rand(1, 7), torch.rand(6)]\n"
+		"def get_init_inputs():\n    return [4, [2, 3]]\nsize_of_4 = 4\nsize_of_3 = 3\n";
+	struct py_module m;
+	struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(py_parse(&m, STR(source), "task", 0, &e), 0);
+	assert_int_equal(shrink_name_literals(&m, 0, &out), 0);
+	buf_clear(&out);
+	assert_int_equal(shrink_name_literals(&m, 1, &out), 3);
+	assert_string_equal(buf_cstr(&out), named);
+	buf_release(&out);
+	py_release(&m);
 }
 
 /* One name of the chain belongs to the model: so does the size. */
@@ -224,7 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chained), cmocka_unit_test(test_chain_of_the_model), cmocka_unit_test(test_sizes_of_the_model),
-		cmocka_unit_test(test_literals), cmocka_unit_test(test_repeated_list),
+		cmocka_unit_test(test_literals), cmocka_unit_test(test_batches), cmocka_unit_test(test_repeated_list),
 		cmocka_unit_test(test_read_by_a_class), cmocka_unit_test(test_override_of_a_chain), cmocka_unit_test(test_import),
 		cmocka_unit_test(test_import_widens), cmocka_unit_test(test_import_refuses),
 	};

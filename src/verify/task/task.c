@@ -43,7 +43,7 @@ static void find_sizes(struct task *t)
 static int name_literals(struct task *t, struct err *e)
 {
 	struct buf named = BUF_INIT;
-	int rc = shrink_name_literals(&t->image.module, &named) ? buf_check(&named, e) : 1;
+	int rc = shrink_name_literals(&t->image.module, 0, &named) ? buf_check(&named, e) : 1;
 	char *text = rc ? NULL : mem_strndup(named.p, named.n);
 
 	buf_release(&named);
