@@ -195,7 +195,7 @@ static void write_checks(struct solution_text *w, const char *indent, struct buf
 static struct sched schedule(struct solution_text *w, size_t i)
 {
 	struct sched_wish wish = { .draw = w->o->draw, .tf32 = w->o->tf32, .ieee = w->o->ieee,
-				   .general = w->sizes != NULL };
+				   .general = w->sizes ? 1 + w->with_model : 0 };
 	struct sched s;
 
 	if (w->scheds && i < w->scheds->n)

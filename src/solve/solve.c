@@ -143,7 +143,8 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 						       .t = &a->t, .cut = &a->cut, .result = a->result,
 						       .inputs = a->inputs, .sizes = a->mode->sizes,
 						       .size_code = a->mode->size_code, .scheds = a->mode->scheds,
-						       .model_sizes = a->mode->model_sizes },
+						       .model_sizes = a->mode->model_sizes,
+						       .with_model = a->mode->with_model },
 			      &a->out->solution, e);
 }
 
