@@ -259,8 +259,8 @@ static int join_at(struct any_size *s, const struct mode *mode, int64_t step, in
 static int join(struct any_size *s, const struct mode *mode, struct buf *out, struct err *e)
 {
 	static const struct { int64_t step; int fine, apart; } tries[] = {
-		{ 1, 0, 0 }, { 2, 1, 0 }, { 8, 1, 0 }, { 8, 1, 1 }, { 12, 1, 1 },
-		{ 2, 0, 0 }, { 4, 0, 0 }, { 8, 0, 0 }, { 16, 0, 0 }, { 32, 0, 0 },
+		{ 1, 0, 0 }, { 2, 1, 0 }, { 8, 1, 0 }, { 8, 1, 1 }, { 12, 1, 1 }, { 32, 1, 1 }, { 18, 1, 1 },
+		{ 2, 0, 0 }, { 4, 0, 0 }, { 8, 0, 0 }, { 16, 0, 0 }, { 32, 0, 0 }, { 32, 0, 1 },
 	};
 	int rc = 1;
 
