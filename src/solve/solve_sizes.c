@@ -243,7 +243,7 @@ static int join_at(struct any_size *s, const struct mode *mode, int64_t step, in
 		struct size_var *v = &s->vars.v[i];
 
 		/* a batch varies by one */
-		v->step = strstr(s->code[i], ".shape[0]") ? 1 : step;
+		v->step = strstr(s->code[i], ".shape[0]") && strncmp(s->code[i], "self", 4) ? 1 : step;
 		v->first = s->c[i].value + v->step * (2 + i);
 		v->fine = fine ? (int)v->step - 1 : 0;
 	}
@@ -254,19 +254,21 @@ static int join_at(struct any_size *s, const struct mode *mode, int64_t step, in
 	return rc ? rc : any_size_make(&s->vars, texts, out, e);
 }
 
-/* Formulas that hold for all sizes are the best ones; else those that hold for every few. Models whose sizes vary get
- * the first tries only. */
+/* Formulas that hold for all sizes are the best ones; else those that hold for every few. Sizes of models are
+ * multiples of the number of groups, or of heads. */
 static int join(struct any_size *s, const struct mode *mode, struct buf *out, struct err *e)
 {
-	static const struct { int64_t step; int fine, apart; } tries[] = {
+	static const struct size_try { int64_t step; int fine, apart; } tries[] = {
 		{ 1, 0, 0 }, { 2, 1, 0 }, { 8, 1, 0 }, { 8, 1, 1 }, { 12, 1, 1 }, { 32, 1, 1 }, { 18, 1, 1 },
 		{ 2, 0, 0 }, { 4, 0, 0 }, { 8, 0, 0 }, { 16, 0, 0 }, { 32, 0, 0 }, { 32, 0, 1 },
-	};
+	}, of_model[] = { { 1, 0, 0 }, { 2, 1, 0 }, { 16, 0, 0 }, { 32, 0, 0 }, { 64, 0, 0 } };
+	const struct size_try *t = s->with_model ? of_model : tries;
+	size_t n = s->with_model ? COUNT_OF(of_model) : COUNT_OF(tries);
 	int rc = 1;
 
-	for (size_t i = 0; i < (s->with_model ? 3 : COUNT_OF(tries)) && rc > 0; i++) {
-		s->apart = tries[i].apart;
-		rc = join_at(s, mode, tries[i].step, tries[i].fine, out, e);
+	for (size_t i = 0; i < n && rc > 0; i++) {
+		s->apart = t[i].apart;
+		rc = join_at(s, mode, t[i].step, t[i].fine, out, e);
 	}
 	if (rc)
 		buf_clear(out);
