@@ -41,7 +41,7 @@ static int program_failed(struct solving *a)
 	return 1;
 }
 
-/* A solution is right for any weights, so forward may not depend on the values that the constructor gave them: a
+/* A solution must be correct for any weights, so forward may not depend on the values that the constructor gave them: a
  * parameter that begins as zero is not `== 0`. */
 static int forget_weight(void *ctx, struct str name, struct tensor_obj *t)
 {

@@ -116,7 +116,7 @@ static void name_size(struct any_size *s, int i, const struct signature *sig, st
 }
 
 /* Adds the constants that the constructor gets: a layer of 8192 features is judged at 1024 of them. Small ones are
- * windows and strides. Returns 1 if there are none. */
+ * windows and strides. Returns 1 if no constant is added. */
 static int add_model_sizes(struct any_size *s)
 {
 	enum { MODEL_LEAST = 32 };
@@ -275,7 +275,7 @@ static int join(struct any_size *s, const struct mode *mode, struct buf *out, st
 	return rc < 0 ? -1 : 0;
 }
 
-/* Replaces the solution by one whose sizes vary. Returns 1 if there is none. */
+/* Replaces the solution by one whose sizes vary. Returns 1 if the module has no such solution. */
 static int solve_varied(const struct solve_options *o, struct str source, const struct mode *mode, int with_model,
 			struct solve_answer *out, struct err *e)
 {
