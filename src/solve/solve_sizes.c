@@ -13,6 +13,9 @@
 #include "solve/origin.h"
 #include "solve/solve_at.h"
 
+/* A size is tried SIZE_MORE larger; one of a model, which may have to divide by groups, also twice as large. */
+enum { SIZE_MORE = 64 };
+
 struct any_size {
 	const struct solve_options *o;
 	struct py_module module;
@@ -72,8 +75,9 @@ static int read_shapes(const struct any_size *s, const struct host_override *ov,
 	return rc;
 }
 
-/* Finds a dimension that is the i-th size. Returns 1 if none is. */
-static int find_dimension(struct any_size *s, int i, const struct signature *sig, struct arena *a, struct err *e)
+/* Finds a dimension that follows the i-th size when it grows by `more`. Returns 1 if none does. */
+static int find_dimension(struct any_size *s, int i, int64_t more, const struct signature *sig, struct arena *a,
+			  struct err *e)
 {
 	struct shapes *was = arena_zalloc(a, sizeof *was), *now = arena_zalloc(a, sizeof *now);
 	struct host_override ov[SIZE_VARS];
@@ -84,12 +88,12 @@ static int find_dimension(struct any_size *s, int i, const struct signature *sig
 	for (int k = 0; k < s->n; k++)
 		ov[k] = (struct host_override){ .name = s->c[k].name, .value = s->c[k].value };
 	rc = read_shapes(s, ov, sig, a, was, e);
-	ov[i].value += 64;
+	ov[i].value += more;
 	if (!rc)
 		rc = read_shapes(s, ov, sig, a, now, e);
 	for (int x = 0; !rc && x < MIN(now->n, was->n); x++)
 		for (int d = 0; d < now->x[x].rank && now->x[x].rank == was->x[x].rank; d++)
-			if (now->x[x].size[d] == ov[i].value && was->x[x].size[d] == ov[i].value - 64) {
+			if (now->x[x].size[d] == ov[i].value && was->x[x].size[d] == ov[i].value - more) {
 				snprintf(s->code[i], SIZE_CODE, "%.*s.shape[%d]", SIZE_CODE - 12, now->x[x].code, d);
 				return 0;
 			}
@@ -136,9 +140,11 @@ static int find_dimensions(struct any_size *s, const struct signature *sig, stru
 	int n = 0, rc = 0;
 
 	for (int i = 0; i < s->n && rc >= 0; i++) {
-		rc = find_dimension(s, i, sig, a, e);
+		rc = find_dimension(s, i, SIZE_MORE, sig, a, e);
 		if (rc > 0 && !s->with_model)
 			return 1;
+		if (rc > 0)
+			rc = find_dimension(s, i, s->c[i].value, sig, a, e);
 		if (rc)
 			continue;
 		s->c[n] = s->c[i];
@@ -182,18 +188,28 @@ static int find_sizes(struct any_size *s, struct str source, struct err *e)
 	return rc ? rc : !s->n || n > SIZE_VARS;
 }
 
+/* Whether the module runs if a size grows. Returns 0, 1 if it does not. */
+static int runs_with(struct any_size *s, const struct mode *mode, int i, int64_t more, struct err *e)
+{
+	struct host_override ov = { .name = s->c[i].name, .value = s->c[i].value + more };
+	struct mode m = { .eval = mode->eval, .split = mode->split, .ov = &ov, .n_ov = 1 };
+	int rc = solve_at(s->o, buf_str(&s->named), &m, &s->at[0], e);
+
+	solve_answer_release(&s->at[0]);
+	s->at[0] = (struct solve_answer){ .ops = 0 };
+	return rc;
+}
+
 /* Keeps the sizes at which the module runs. Others belong to the model, such as the channels of an input. */
 static int drop_fixed(struct any_size *s, const struct mode *mode, struct err *e)
 {
 	int n = 0;
 
 	for (int i = 0; i < s->n; i++) {
-		struct host_override ov = { .name = s->c[i].name, .value = s->c[i].value + 64 };
-		struct mode m = { .eval = mode->eval, .split = mode->split, .ov = &ov, .n_ov = 1 };
-		int rc = solve_at(s->o, buf_str(&s->named), &m, &s->at[0], e);
+		int rc = runs_with(s, mode, i, SIZE_MORE, e);
 
-		solve_answer_release(&s->at[0]);
-		s->at[0] = (struct solve_answer){ .ops = 0 };
+		if (rc > 0 && s->with_model)
+			rc = runs_with(s, mode, i, s->c[i].value, e);
 		if (rc < 0)
 			return -1;
 		if (rc)
@@ -261,7 +277,7 @@ static int join(struct any_size *s, const struct mode *mode, struct buf *out, st
 	static const struct size_try { int64_t step; int fine, apart; } tries[] = {
 		{ 1, 0, 0 }, { 2, 1, 0 }, { 8, 1, 0 }, { 8, 1, 1 }, { 12, 1, 1 }, { 32, 1, 1 }, { 18, 1, 1 },
 		{ 2, 0, 0 }, { 4, 0, 0 }, { 8, 0, 0 }, { 16, 0, 0 }, { 32, 0, 0 }, { 32, 0, 1 },
-	}, of_model[] = { { 1, 0, 0 }, { 2, 1, 0 }, { 16, 0, 0 }, { 32, 0, 0 }, { 64, 0, 0 } };
+	}, of_model[] = { { 1, 0, 0 }, { 2, 1, 0 }, { 16, 0, 0 }, { 64, 0, 0 }, { 512, 0, 0 } };
 	const struct size_try *t = s->with_model ? of_model : tries;
 	size_t n = s->with_model ? COUNT_OF(of_model) : COUNT_OF(tries);
 	int rc = 1;
