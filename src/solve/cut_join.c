@@ -372,10 +372,10 @@ static int is_plain_reduction(const struct value *v)
 }
 
 /* Products of the same rows, such as the query, key and value of attention: tl.dot computes up to PRODUCTS_MOST of
- * them in one loop. Larger products than FEW_TILES keep the GPU busy alone, in larger tiles. */
+ * them in one loop. A product of more than FEW_TILES keeps the GPU busy by itself, in larger tiles. */
 enum { PRODUCTS_MOST = 4, TILE = 64, FEW_TILES = 256 };
 
-/* Which factors depend on a coordinate: 1 the first, 2 the second, 3 both. */
+/* The factors that depend on a coordinate: 1 the first, 2 the second, 3 both. */
 static int factors_of(const struct sx *body, int d)
 {
 	return (int)(sx_vars(body->a[0]) >> d & 1) + 2 * (int)(sx_vars(body->a[1]) >> d & 1);

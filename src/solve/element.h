@@ -89,9 +89,12 @@ const struct ix *ix_addc(struct expr_pool *p, const struct ix *a, int64_t c);
 const struct ix *ix_mul(struct expr_pool *p, const struct ix *a, int64_t c);
 const struct ix *ix_div(struct expr_pool *p, const struct ix *a, int64_t by);
 const struct ix *ix_mod(struct expr_pool *p, const struct ix *a, int64_t by);
+/* Constants of an address that are not added up where sizes vary: each is a product of sizes, their sum is none. */
+enum { IX_PARTS = 12 };
+struct ix_parts { int64_t c[IX_PARTS]; int n; };
 /* `a` as the address of an access whose mask keeps the promises: their terms join the sum. Row and column of a padded
  * image, 10 * within(h - 1) + within(w - 1), are h * 10 + w - 11, which a compiler sees to be contiguous. */
-const struct ix *ix_address(struct expr_pool *p, const struct ix *a);
+const struct ix *ix_address(struct expr_pool *p, const struct ix *a, struct ix_parts *parts);
 /* Variable i becomes to[i]; values inside indices too. */
 const struct ix *ix_replace(struct expr_pool *p, const struct ix *a, const struct ix *const *to);
 /* The smallest and largest value without the promises of ix_within. */

@@ -17,7 +17,7 @@ struct sched {
 	int xb, rb;              /* tile of X and of R; rows: xb rows of an instance */
 	int bm, bn, bk;          /* dot */
 	const char *precision;   /* of tl.dot: "tf32", "tf32x3", "ieee" */
-	int general;             /* sizes of X and R may vary: always masked */
+	int general;             /* sizes of X and R may vary: always masked; 2: columns and K of products, too */
 };
 
 enum { EMIT_ARGS = 96 };

@@ -93,7 +93,7 @@ static void bind_tile(struct emitter *pr, int var, const char *name, int level, 
 {
 	pr->var[var] = name;
 	pr->var_level[var] = level;
-	pr->mask[var] = n % block ? arena_printf(pr->a, "(%s < %lld)", name, (long long)n) : NULL;
+	pr->mask[var] = n % block || pr->s.general > 1 ? arena_printf(pr->a, "(%s < %lld)", name, (long long)n) : NULL;
 	pr->tile |= (uint64_t)1 << var;
 }
 

@@ -241,17 +241,31 @@ static const char *widened(struct emitter *pr, const char *s, enum dtype memory,
 	return memory == to ? s : arena_printf(pr->a, "%s.to(%s)", s, emit_dtype(to));
 }
 
+/* An address as text, and the expression that it is; constants that stay apart end it. */
+static const char *address_text(struct emitter *pr, const struct ix *at, const struct ix **is)
+{
+	struct ix_parts parts;
+	const char *s;
+
+	*is = ix_address(pr->p, at, &parts);
+	s = emit_in(pr, emit_ix(pr, *is), TIGHT_SUM);
+	for (int i = 0; i < parts.n; i++)
+		s = arena_printf(pr->a, "%s %c %lld", s, parts.c[i] < 0 ? '-' : '+',
+				 (long long)(parts.c[i] < 0 ? -parts.c[i] : parts.c[i]));
+	return s;
+}
+
 static const char *emit_load(struct emitter *pr, const struct sx *x)
 {
 	const struct value *v = graph_value(pr->g, x->value);
-	const struct ix *address = ix_address(pr->p, x->at);
+	const struct ix *address;
 	uint64_t vars = sx_vars(x);
 	const char *at, *mask, *ptr;
 
 	for (int i = 0; i < pr->k->n_passes; i++)
 		if (pr->k->pass[i].value == x->value && pr->reduced[i])
 			return pr->reduced[i];
-	at = emit_in(pr, emit_ix(pr, address), TIGHT_SUM);
+	at = address_text(pr, x->at, &address);
 	mask = emit_mask(pr, vars, x->a[0]);
 	ptr = emit_pointer(pr, x->value);
 	at = strcmp(at, "0") ? arena_printf(pr->a, "%s + %s", ptr, at) : ptr;
@@ -365,7 +379,8 @@ struct text emit_sx(struct emitter *pr, const struct sx *x)
 
 void emit_store(struct emitter *pr, const struct pass *s, const struct ix *at, const char *value, int level)
 {
-	const char *where = emit_in(pr, emit_ix(pr, ix_address(pr->p, at)), TIGHT_SUM);
+	const struct ix *address;
+	const char *where = address_text(pr, at, &address);
 	const char *mask = emit_mask(pr, ix_vars(at), s->only);
 	const struct value *v = graph_value(pr->g, s->value);
 	const char *ptr = emit_pointer(pr, v->into >= 0 ? v->into : s->value);

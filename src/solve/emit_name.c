@@ -3,10 +3,15 @@
 
 #include "solve/emit.h"
 
-/* "conv_weight" of "self.conv.weight", "layers_0_weight" of "self.layers[0].weight". */
+/* "conv_weight" of "self.conv.weight", "layers_0_weight" of "self.layers[0].weight", "norm_1_bias" of
+ * "getattr(self, \"norm-1\").bias". */
 static const char *identifier(struct arena *a, const char *code)
 {
-	char *s = arena_strdup(a, strncmp(code, "self.", 5) ? code : code + 5), *w = s;
+	char *s, *w;
+
+	while (!strncmp(code, "getattr(", 8))
+		code += 8;
+	s = w = arena_strdup(a, !strncmp(code, "self.", 5) || !strncmp(code, "self,", 5) ? code + 5 : code);
 
 	for (const char *r = s; *r; r++) {
 		if (isalnum((unsigned char)*r))

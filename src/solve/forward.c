@@ -46,7 +46,7 @@ static const char *device_of(struct solution_text *w)
 
 		if (v->kind != VALUE_ARG || v->on_cpu)
 			continue;
-		if (strncmp(v->name, "self", 4)) {
+		if (!v->of_model) {
 			found = v;
 			break;
 		}
@@ -183,7 +183,7 @@ static void write_checks(struct solution_text *w, const char *indent, struct buf
 	for (size_t i = 0; i < w->t->g.values.n; i++) {
 		const struct value *v = &w->t->g.values.v[i];
 
-		if (v->kind != VALUE_ARG || !v->live || (!w->model_sizes && !strncmp(v->name, "self", 4)))
+		if (v->kind != VALUE_ARG || !v->live || (!w->model_sizes && v->of_model))
 			continue;
 		buf_addf(b, "%sassert %s.shape == ", indent, v->name);
 		write_shape(v, b);
@@ -195,7 +195,7 @@ static void write_checks(struct solution_text *w, const char *indent, struct buf
 static struct sched schedule(struct solution_text *w, size_t i)
 {
 	struct sched_wish wish = { .draw = w->o->draw, .tf32 = w->o->tf32, .ieee = w->o->ieee,
-				   .general = w->sizes != NULL };
+				   .general = w->sizes ? 1 + w->with_model : 0 };
 	struct sched s;
 
 	if (w->scheds && i < w->scheds->n)

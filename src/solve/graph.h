@@ -36,6 +36,7 @@ struct value {
 	int along;                             /* SCAN: the coordinate along which it runs */
 	const struct sx *body;                 /* MAP, REDUCE, SCAN */
 	int on_cpu;                            /* ARG: the tensor lies on the CPU */
+	int of_model;                          /* ARG: a parameter, a buffer or another member of the module */
 	const char *name;                      /* ARG: as Python code, "self.conv.weight"; else a word for names */
 	const char *op;                        /* torch operator that made it */
 	int tf32;                              /* a product that PyTorch computes in tf32 */

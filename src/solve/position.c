@@ -245,25 +245,29 @@ static int join_digits(struct expr_pool *p, struct sum *s)
 	return 0;
 }
 
-static void sum_address(struct expr_pool *p, struct sum *s, const struct ix *a, int64_t c)
+static void sum_address(struct expr_pool *p, struct sum *s, const struct ix *a, int64_t c, struct ix_parts *parts)
 {
-	s->c0 += a->c0 * c;
+	if (parts && parts->n < IX_PARTS && a->c0)
+		parts->c[parts->n++] = a->c0 * c;
+	else
+		s->c0 += a->c0 * c;
 	for (int i = 0; i < a->n; i++) {
 		struct ix_term t = a->t[i];
 
 		t.c *= c;
 		if (t.kind == IX_WITHIN)
-			sum_address(p, s, t.of, t.c);
+			sum_address(p, s, t.of, t.c, parts);
 		else
 			sum_term(p, s, t);
 	}
 }
 
-const struct ix *ix_address(struct expr_pool *p, const struct ix *a)
+const struct ix *ix_address(struct expr_pool *p, const struct ix *a, struct ix_parts *parts)
 {
 	struct sum s = { .c0 = 0 };
 
-	sum_address(p, &s, a, 1);
+	parts->n = 0;
+	sum_address(p, &s, a, 1, p->any_size ? parts : NULL);
 	while (!p->apart && join_digits(p, &s))
 		;
 	return sum_done(p, &s);

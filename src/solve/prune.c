@@ -234,6 +234,8 @@ int prune_mark(struct prune *p, const struct py_module *m, const struct signatur
 	use(&c, STR("torch"));
 	if (sig->forward)
 		collect_names(&c, sig->forward->u.FunctionDef.args);
+	if (sig->forward && sig->forward->u.FunctionDef.returns)
+		collect_names(&c, sig->forward->u.FunctionDef.returns);
 	while (more) {
 		more = 0;
 		for (size_t i = 0; i < p->parts.n; i++) {
@@ -272,11 +274,12 @@ static int binds(const struct py_node *n, struct str name)
 	return 0;
 }
 
-/* Finds names of definitions that are left out, and introspection. */
+/* Finds names of definitions that are left out, imports, and introspection. */
 static void find_left_out(void *ctx, struct py_node *n)
 {
 	struct if_walk *w = ctx;
 
+	w->found |= n && is_import(n);
 	if (n && n->kind == PY_Name)
 		for (size_t i = 0; i < w->p->parts.n && !w->found; i++) {
 			const struct prune_part *part = &w->p->parts.v[i];

@@ -146,7 +146,7 @@ int write_results(struct trace *t, struct val result, char *why, size_t cap)
 		const struct trace_memory *m = &t->memory.v[i];
 
 		/* Buffers are written back; inputs are not changed. */
-		if (m->arg >= 0 && m->value != m->arg && !strncmp(graph_value(&t->g, m->arg)->name, "self", 4))
+		if (m->arg >= 0 && m->value != m->arg && graph_value(&t->g, m->arg)->of_model)
 			graph_value(&t->g, m->value)->into = m->arg;
 	}
 	return mark(&r, result);

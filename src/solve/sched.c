@@ -92,8 +92,8 @@ static int note_lie(void *ctx, const struct sx *load)
 	return 0;
 }
 
-/* Rows of one instance. Where the elements of a row are far from each other, as in a mean over channels, neighbouring
- * rows share cache lines. Of short rows one instance takes several if there are many. */
+/* Rows of one instance. If the elements of a row are far from each other, as in a mean over channels, neighbouring
+ * rows share cache lines. One instance takes several short rows if there are many. */
 static void choose_rows(const struct cut *p, const struct kernel *k, int64_t x, struct sched *s)
 {
 	enum { TILE = 2048, ABREAST = 32, INSTANCES = 1024, SHORT = 256 };

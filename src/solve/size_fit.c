@@ -172,6 +172,41 @@ static int round_factors(struct product *p, const struct size_vars *v, const int
 	return 0;
 }
 
+/* Tries one divisor and rounding for all factors: an image that five layers halve has ((size + 31) // 32) rows and as
+ * many columns. */
+static int round_alike(struct product *p, const struct size_vars *v, const int64_t *y)
+{
+	struct product was = *p;
+	int64_t most = 0;
+
+	for (int i = 0; i < p->n; i++)
+		most = MAX(most, v->v[p->f[i].var].step);
+	for (int64_t d = 2; d <= most; d++)
+		for (int64_t up = 0; up < (most % d ? 0 : d); up++) {
+			for (int i = 0; i < p->n; i++) {
+				const struct size_var *s = &v->v[was.f[i].var];
+
+				p->f[i].d = s->step % d ? 1 : d;
+				p->f[i].c = was.f[i].c + (s->step % d || !s->fine ? 0 : up);
+			}
+			if (agrees(p, v, y))
+				return 1;
+		}
+	*p = was;
+	return 0;
+}
+
+/* Tries every divisor and rounding for every factor, if that takes no more than a moment. */
+static int round_each(struct product *p, const struct size_vars *v, const int64_t *y)
+{
+	enum { STEP_MOST = 12 };
+
+	for (int i = 0; i < p->n; i++)
+		if (v->v[p->f[i].var].step > STEP_MOST && v->v[p->f[i].var].fine)
+			return 0;
+	return round_factors(p, v, y, 0);
+}
+
 /* The factor a * size + c with a size that is rounded to a multiple of `in`: an image that is halved twice, doubled
  * twice and padded by 3 on each side has 4 * ((size + 3) // 4) + 6 rows. Coarse samples are `in` apart, so their
  * rounding changes the constant only. */
@@ -258,7 +293,7 @@ static int fit_product(const struct size_vars *v, const int64_t *y, struct produ
 		if (degree < 0 || (degree && split(p, v, i, c, degree)))
 			return 1;
 	}
-	return !p->n || (!round_factors(p, v, y, 0) && !round_sizes(p, v, y));
+	return !p->n || (!agrees(p, v, y) && !round_alike(p, v, y) && !round_each(p, v, y) && !round_sizes(p, v, y));
 }
 
 int size_fit(const struct size_vars *v, const int64_t *y, char *code, size_t cap)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SIZE_COARSE = 5, SIZE_FINE = 11, SIZE_VARS = 6, SIZE_SAMPLES = 2 + SIZE_VARS * (SIZE_COARSE - 1 + SIZE_FINE) };
+enum { SIZE_COARSE = 5, SIZE_FINE = 31, SIZE_VARS = 6, SIZE_SAMPLES = 2 + SIZE_VARS * (SIZE_COARSE - 1 + SIZE_FINE) };
 
 struct size_var {
 	char name[40];               /* as Python code */

@@ -41,7 +41,7 @@ static int program_failed(struct solving *a)
 	return 1;
 }
 
-/* A solution is right for any weights, so forward may not depend on the values that the constructor gave them: a
+/* A solution must be correct for any weights, so forward may not depend on the values that the constructor gave them: a
  * parameter that begins as zero is not `== 0`. */
 static int forget_weight(void *ctx, struct str name, struct tensor_obj *t)
 {
@@ -143,7 +143,8 @@ static int finish(struct solving *a, const struct signature *sig, struct err *e)
 						       .t = &a->t, .cut = &a->cut, .result = a->result,
 						       .inputs = a->inputs, .sizes = a->mode->sizes,
 						       .size_code = a->mode->size_code, .scheds = a->mode->scheds,
-						       .model_sizes = a->mode->model_sizes },
+						       .model_sizes = a->mode->model_sizes,
+						       .with_model = a->mode->with_model },
 			      &a->out->solution, e);
 }
 

@@ -16,7 +16,8 @@ struct mode {
 	struct sched_list *scheds;
 	int split;                       /* products of few tiles are summed in parts */
 	int may_split;                   /* the module has such products */
-	int model_sizes;                 /* sizes of the model may vary, too */
+	int model_sizes;                 /* sizes of the model may vary, too: weights are checked */
+	int with_model;                  /* they do vary: columns and terms of products may end in a tile, too */
 	struct graph_choices *choices;
 	int random;                      /* the module drew random numbers */
 	int64_t work;                    /* of the reference, in about nanoseconds */

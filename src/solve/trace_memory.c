@@ -23,12 +23,20 @@ void trace_put(struct trace *t, struct storage *st, int value, int arg, int64_t 
 	tensor_retain(&(struct tensor){ .st = st });
 }
 
+/* self.conv.weight, getattr(self.layers, "0-1").bias; not an input that is called self_mask. */
+static int is_member(const char *code)
+{
+	while (!strncmp(code, "getattr(", 8))
+		code += 8;
+	return !strncmp(code, "self", 4) && (code[4] == '.' || code[4] == '[' || code[4] == ',');
+}
+
 /* The memory of an argument is what its tensor covers, counted from its first element. */
 void trace_arg(struct trace *t, const struct tensor_obj *o, const char *name)
 {
 	const struct tensor *x = &o->t;
 	struct value v = { .kind = VALUE_ARG, .dt = x->dt, .rank = x->ndim, .name = name, .numel = 1, .into = -1,
-			   .rank_out = -1, .on_cpu = o->device == HOST_CPU };
+			   .rank_out = -1, .on_cpu = o->device == HOST_CPU, .of_model = is_member(name) };
 	int id;
 
 	if (trace_find(t, x->st) || x->ndim > GRAPH_RANK)

@@ -46,6 +46,7 @@ struct solution_text {
 	char (*size_code)[SIZE_CODE];
 	struct sched_list *scheds;
 	int model_sizes;                 /* sizes of the model may vary, too: weights are checked */
+	int with_model;                  /* they do vary */
 };
 
 /* Returns 0, 1 if a kernel cannot be printed, -1 on our own failure. */

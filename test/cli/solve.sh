@@ -36,6 +36,13 @@ grep -q 'type(norm)\|run_layers\|libdevice' "$tmp/repeated.py" && fail "code tha
 grep -q 'size = x.shape\[2\]' "$tmp/any.py" || fail "the size of an image is not named"
 grep -q "(size + 1) // 2" "$tmp/any.py" || fail "the size after a stride is not rounded up"
 
+"$TRITONRL" solve "$here/volume.py" --no-verify --out "$tmp/volume.py" --quiet || fail "a volume"
+grep -q 'size = x.shape\[3\]' "$tmp/volume.py" || fail "the size of a volume is not named"
+
+# The sizes of a model that is too large to be judged may vary, too.
+"$TRITONRL" solve "$here/large_model.py" --no-verify --out "$tmp/large.py" --quiet || fail "a large model"
+grep -q 'hidden = self.shift.shape\[0\]' "$tmp/large.py" || fail "a size of the model is not named"
+
 # Variants: other schedules, every one judged. In bulk a row without a task does not end the command.
 "$TRITONRL" solve "$here/residual_block.py" --variants 4 --json --out "$tmp/variants.jsonl" --quiet ||
 	fail "a variant is rejected"
