@@ -51,8 +51,9 @@ def own_candidates():
     for path in cheats:
         if re.search(r"^# (contract|without):", path.read_text(), re.M):
             continue            # judged with other options
-        row = row_of(path, "control" if re.search(r"^# control", path.read_text(), re.M) or "control_correct" in str(path)
-                     else "cheat", ROOT / "test/cheats/tasks")
+        # Some files among the cheats are controls: right, or wrong without a trick.
+        row = row_of(path, "control" if re.search(r"^# (control|expect: \w+ ok$)", path.read_text(), re.M) else "cheat",
+                     ROOT / "test/cheats/tasks")
         rows += [row] if row else []
     return rows
 

@@ -7,7 +7,8 @@ line over a socket; each gets one line back.
 {"do": "prepare", "task": source, "seed": n, "sets": k, "eval": bool, "precision": p, "folder": path}
     -> operations of the reference's products and paths of two safetensors files: inputs and weights, and results in fp64, in the reference's
        own precision, and with the products in tf32 that the precision (torch, tf32, ieee) allows;
-       under "torch" also with all of them in tf32, for errors that KernelBench's rule does not see
+       under "torch" also with all of them in tf32, for errors that KernelBench's rule does not see.
+       A reference without products has no runs in tf32, which would be equal
 {"do": "time", "mode": "eager" | "tf32" | "compile" | "max-autotune", "trials": n}
     -> seconds of each call of the task that was prepared last
 """
@@ -122,6 +123,15 @@ class Tf32(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
+class Products(TorchDispatchMode):
+    """Notes whether a call has products that TF32 can cut. A call without them has the same results in TF32."""
+    found = False
+
+    def __torch_dispatch__(self, function, types_, args=(), kwargs=None):
+        self.found |= function.overloadpacket.__name__ in Tf32.CONV | Tf32.MATMUL
+        return function(*args, **(kwargs or {}))
+
+
 def size_of(value):
     return sum(x.numel() * x.element_size() for _, x in flatten(value))
 
@@ -176,12 +186,14 @@ class Task:
         return results
 
     def run_counted(self, i):
-        """As run, with the operations of matrix products and convolutions; 0: they cannot be counted."""
-        try:
-            with FlopCounterMode(display=False) as counter:
-                return self.run(i), counter.get_total_flops()
-        except Exception:           # of the counter; if the reference itself fails, it fails again
-            return self.run(i), 0
+        """As run, with the operations of matrix products and convolutions (0: they cannot be counted), and whether
+        there are any."""
+        with Products() as products:
+            try:
+                with FlopCounterMode(display=False) as counter:
+                    return self.run(i), counter.get_total_flops(), products.found
+            except Exception:       # of the counter; if the reference itself fails, it fails again
+                return self.run(i), 0, products.found
 
     def prepare(self, folder):
         files = os.path.join(folder, "inputs.safetensors"), os.path.join(folder, "results.safetensors")
@@ -190,26 +202,26 @@ class Task:
             if i == len(self.inputs):
                 self.add_inputs()
             with precision(False, False):
-                own, counted = self.run_counted(i) if i == 0 else (self.run(i), flops)
-                flops = counted
+                own, flops, has_products = self.run_counted(i)
                 try:
                     exact = self.run(i, torch.float64)
                 except RuntimeError:        # a reference that cannot be widened is its own reference
                     exact, wide = [x.double() if x.is_floating_point() else x for x in own], False
                 cut = own
-                if any(self.products):
+                if has_products and any(self.products):
                     with Tf32(*self.products):
                         cut = self.run(i)
                 close = cut
-                if self.close and not all(self.products):
+                if has_products and self.close and not all(self.products):
                     with Tf32(True, True):
                         close = self.run(i)
-            for k, value in enumerate(close if self.close else []):
+            for k, value in enumerate(close if has_products and self.close else []):
                 results[f"close.{i}.{k}"] = value
-            for k, (a, b, c) in enumerate(zip(exact, own, cut)):
+            for k, value in enumerate(cut if has_products else []):
+                results[f"torch.{i}.{k}"] = value
+            for k, (a, b) in enumerate(zip(exact, own)):
                 results[f"expected.{i}.{k}"] = a.double()
                 results[f"own.{i}.{k}"] = b
-                results[f"torch.{i}.{k}"] = c
             if size_of(self.inputs[0]) + size_of(own) > LARGE:
                 break
         tensors = {f"weight.{name}": value for name, value in self.state.items()}
