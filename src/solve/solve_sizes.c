@@ -328,12 +328,14 @@ static int solve_varied(const struct solve_options *o, struct str source, const 
 	return rc;
 }
 
+/* The judge may need other sizes of the model; a user who asks for any size means the inputs. Formulas in sizes of
+ * the model often hold for multiples only. */
 int solve_any_size(const struct solve_options *o, struct str source, const struct mode *mode,
 		   struct solve_answer *out, struct err *e)
 {
-	int rc = solve_varied(o, source, mode, 1, out, e);
+	int rc = solve_varied(o, source, mode, !o->any_size, out, e);
 
 	if (rc > 0)
-		rc = solve_varied(o, source, mode, 0, out, e);
+		rc = solve_varied(o, source, mode, o->any_size, out, e);
 	return rc < 0 ? -1 : 0;
 }
