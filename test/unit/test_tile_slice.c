@@ -264,13 +264,64 @@ static void test_classes(void **state)
 	rig_close(&r);
 }
 
+/* o = int(float(pid) * 1024 + float(lane)): y[o] = x[o] where o < n */
+static const char by_float[] =
+	"%4:i32 = program_id\n%5:fp32 = cast %4\n%6:fp32 = const f=0x1p+10\n%7:fp32 = mul %5, %6\n"
+	"%8:fp32[1024] = splat %7\n%9:i32[1024] = arange\n%10:fp32[1024] = cast %9\n%11:fp32[1024] = add %8, %10\n"
+	"%12:i32[1024] = cast %11\n%13:i32[1024] = splat %2\n%14:i1[1024] = lt %12, %13\n%15:*fp32[1024] = splat %0\n"
+	"%16:*fp32[1024] = addptr %15, %12\n%17:fp32[1024] = load %16, %14\n%18:*fp32[1024] = splat %1\n"
+	"%19:*fp32[1024] = addptr %18, %12\nstore %19, %17, %14\n";
+
+/* r = int(floor(float(o) / m)), y[r * n + (o - r * m)] for o = pid * 1024 + lane */
+static const char by_floor[] =
+	"%4:i32 = program_id\n%5:i32 = const imm=1024\n%6:i32 = mul %4, %5\n%7:i32[1024] = arange\n"
+	"%8:i32[1024] = splat %6\n%9:i32[1024] = add %8, %7\n%10:fp32[1024] = cast %9\n%11:fp32 = cast %3\n"
+	"%12:fp32[1024] = splat %11\n%13:fp32[1024] = div %10, %12\n%14:fp32[1024] = floor %13\n"
+	"%15:i32[1024] = cast %14\n%16:i32[1024] = splat %3\n%17:i32[1024] = mul %15, %16\n"
+	"%18:i32[1024] = sub %9, %17\n%19:i32[1024] = splat %2\n%20:i32[1024] = mul %15, %19\n"
+	"%21:i32[1024] = add %20, %18\n%22:*fp32[1024] = splat %1\n%23:*fp32[1024] = addptr %22, %21\n"
+	"%24:fp32[1024] = const f=0x1p+0\nstore %23, %24\n";
+
+static void test_floats(void **state)
+{
+	struct slice_memory *m;
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	/* fp32 holds every offset up to 2^24 */
+	rig_open(&r, by_float, 1 << 24, 1 << 24, 1 << 24, 0);
+	assert_int_equal(rig_run(&r, 1 << 14, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 1 << 24);
+	assert_int_equal(count(&r, 0, 1, &gap), 1 << 24);
+	rig_close(&r);
+	/* of the offsets from 2^24 to below 2^25 it holds every other one, and 2^25 itself may be written */
+	rig_open(&r, by_float, 1 << 25, 1 << 25, 1 << 25, 0);
+	assert_int_equal(rig_run(&r, 1 << 15, 1), 0);
+	m = slice_find(&r.s, r.args[1].t.st->id);
+	assert_int_equal(m->writes, SLICE_UNDECIDED);
+	assert_int_equal(m->rounded, 1);
+	assert_in_range((cover_count(&m->written, 0, 4 << 25, &gap) + m->open_most) / 4, (1 << 24) + (1 << 23),
+			(1 << 24) + (1 << 23) + 2);
+	m = slice_find(&r.s, r.args[0].t.st->id);
+	assert_in_range((cover_count(&m->read, 0, 4 << 25, &gap) + m->read_most) / 4, (1 << 24) + (1 << 23),
+			(1 << 24) + (1 << 23) + 2);
+	rig_close(&r);
+	/* rows of 96 in a tensor whose rows have 128 */
+	rig_open(&r, by_floor, 1, 128 * 1024, 128, 96);
+	assert_int_equal(rig_run(&r, 96, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 96 * 1024);
+	assert_int_equal(gap, 96);
+	rig_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_linear), cmocka_unit_test(test_out_of_bounds),
 		cmocka_unit_test(test_decoded_lanes),
 		cmocka_unit_test(test_program_arithmetic), cmocka_unit_test(test_loop), cmocka_unit_test(test_contents),
-		cmocka_unit_test(test_iterations), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_iterations), cmocka_unit_test(test_classes), cmocka_unit_test(test_floats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

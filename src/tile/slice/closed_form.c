@@ -45,6 +45,11 @@ struct form form_const_float(struct form_batch *b, double v)
 
 struct form form_between(struct form_batch *b, int64_t lo, int64_t hi)
 {
+	return form_between_rounded(b, lo, hi, 0);
+}
+
+struct form form_between_rounded(struct form_batch *b, int64_t lo, int64_t hi, int digits)
+{
 	struct form f = form_const(b, lo);
 	int var = FORM_LOOSE + b->n_loose;
 
@@ -52,9 +57,47 @@ struct form form_between(struct form_batch *b, int64_t lo, int64_t hi)
 		return form_none(FORM_UNDECIDED);
 	b->n_loose++;
 	b->extent[var] = hi - lo + 1;
+	b->first[var] = lo;
+	b->digits[var] = (uint8_t)digits;
 	f.coef[var] = 1;
 	f.loose = 1;
 	return f;
+}
+
+/* Whole numbers from 0 to v with at most this number of binary digits, apart from zeros at the end. */
+static int64_t count_held(int64_t v, int digits)
+{
+	int shift = 0;
+
+	while (v >> shift >= (int64_t)1 << digits)
+		shift++;
+	/* 2^(digits - 1) numbers for each power of two above 2^digits, and those of the last one */
+	return (v >> shift) + 1 + shift * ((int64_t)1 << (digits - 1));
+}
+
+/* A number out of the integer's range became its end, which may have more digits: one more. */
+int64_t form_count_loose(const struct form_batch *b, int var, int64_t lo, int64_t hi)
+{
+	int64_t n = MAX(hi - lo, 0), from = b->first[var] + lo, to = b->first[var] + hi - 1, held = 1;
+
+	if (!b->digits[var] || !n)
+		return n;
+	if (to >= 0)
+		held += count_held(to, b->digits[var]) - (from > 0 ? count_held(from - 1, b->digits[var]) : 0);
+	if (from < 0)
+		held += count_held(-from, b->digits[var]) - (to < -1 ? count_held(-to - 1, b->digits[var]) : 0);
+	return MIN(n, held);
+}
+
+int form_is_rounded(const struct form_batch *b, const struct form *f)
+{
+	int rounded = f->kind == FORM_NONE ? f->rounded : f->kind == FORM_FLOAT && f->loose;
+
+	for (int k = FORM_LOOSE; k < FORM_VARS; k++)
+		rounded |= f->kind == FORM_INT && f->coef[k] && b->digits[k];
+	for (int c = 0; f->kind == FORM_BOOL && c < f->n_conds; c++)
+		rounded |= form_is_rounded(b, &f->cond[c]);
+	return rounded;
 }
 
 int form_is_plain(const struct form *f)
@@ -78,7 +121,8 @@ int form_same(const struct form_batch *b, const struct form *x, const struct for
 	if (x->kind != y->kind || x->memory != y->memory || x->kind == FORM_NONE || x->kind == FORM_BOOL)
 		return 0;
 	if (x->kind == FORM_FLOAT)
-		return x->f == y->f;
+		return x->f == y->f && x->over == y->over && x->loose == y->loose &&
+			!memcmp(x->coef, y->coef, sizeof x->coef);
 	if (memcmp(x->coef, y->coef, sizeof x->coef) || x->loose || y->loose)
 		return 0;
 	for (int i = 0; x->base != y->base && i < (x->many || y->many ? b->n : 1); i++)
@@ -131,7 +175,6 @@ struct form form_add(struct form_batch *b, const struct form *x, const struct fo
 	if (x->kind != FORM_INT || y->kind != FORM_INT)
 		return none_of(x, y);
 	r.many = x->many || y->many;
-	r.loose = x->loose || y->loose;
 	n = r.many ? b->n : 1;
 	r.base = base = arena_alloc(b->mem, (size_t)n * sizeof *base);
 	if (!base)
@@ -143,6 +186,8 @@ struct form form_add(struct form_batch *b, const struct form *x, const struct fo
 
 		if (ck_mul64(y->coef[k], times, &more) || __builtin_add_overflow(x->coef[k], more, &r.coef[k]))
 			return form_none(FORM_UNDECIDED);
+		/* a loose value may cancel: row * n + (at - row * n) is `at` */
+		r.loose |= k >= FORM_LOOSE && r.coef[k];
 	}
 	return r;
 }

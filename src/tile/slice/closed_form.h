@@ -12,7 +12,8 @@
  *
  * A bool is a conjunction of conditions "form < 0". A value that has no such form is NONE; `why` says
  * whether tensor contents decide it, or whether it is only not representable. An integer that lies
- * within known bounds is `loose`: a variable of its own covers at least its values. */
+ * within known bounds is `loose`: a variable of its own covers at least its values. A float has the same form, if
+ * its type holds all values, or bounds (float_op.h). */
 #ifndef TILE_SLICE_CLOSED_FORM_H
 #define TILE_SLICE_CLOSED_FORM_H
 
@@ -35,14 +36,17 @@ enum form_why { FORM_CONTENTS, FORM_UNDECIDED };
 struct form {
 	uint8_t kind;               /* enum form_kind */
 	uint8_t why;                /* NONE: enum form_why */
-	uint8_t loose;              /* INT: a superset of the values */
+	uint8_t loose;              /* INT: a superset of the values; FLOAT: f[0] and f[1] are bounds */
+	uint8_t digits;             /* loose FLOAT: binary digits that a whole number of it has at most */
+	uint8_t rounded;            /* NONE: it was computed from floats that were rounded */
 	uint8_t many;               /* the base has a value for each instance, else one for all */
 	uint8_t n_conds;            /* BOOL */
 	int16_t memory;             /* of a pointer: the parameter that it comes from; else -1 */
 	const int64_t *base;        /* INT; of a pointer: bytes from the start of the storage */
-	const double *f;            /* FLOAT: scalars only */
+	const double *f;            /* FLOAT: the base, or the bounds */
+	int64_t over;               /* FLOAT: the value is a quotient by this number, rounded; 0: it is none */
 	const struct form *cond;    /* BOOL: each of these is below 0 */
-	int64_t coef[FORM_VARS];    /* INT */
+	int64_t coef[FORM_VARS];    /* INT, FLOAT */
 };
 
 /* The batch that forms are evaluated in. */
@@ -51,6 +55,10 @@ struct form_batch {
 	int n;                      /* instances */
 	int64_t extent[FORM_VARS];  /* each variable counts from 0 to below this */
 	int n_loose;                /* variables of loose values so far */
+	/* of a variable of loose values that a float was rounded to: the value where the variable is 0, and the
+	 * binary digits of all values; 0 digits: any integer */
+	int64_t first[FORM_VARS];
+	uint8_t digits[FORM_VARS];
 };
 
 /* From now on the variables of dimensions count through the lanes of this type. */
@@ -64,6 +72,13 @@ struct form form_const(struct form_batch *b, int64_t v);
 struct form form_const_float(struct form_batch *b, double v);
 /* An integer between lo and hi, both included. */
 struct form form_between(struct form_batch *b, int64_t lo, int64_t hi);
+/* The same of a float that was rounded to this number of binary digits. */
+struct form form_between_rounded(struct form_batch *b, int64_t lo, int64_t hi, int digits);
+/* The number of different values of a variable of loose values from lo to below hi, at most. Example: 24 digits
+ * hold 2^24 + 2^23 whole numbers from 0 to below 2^25. */
+int64_t form_count_loose(const struct form_batch *b, int var, int64_t lo, int64_t hi);
+/* Whether the value was computed from floats whose type does not hold them. */
+int form_is_rounded(const struct form_batch *b, const struct form *f);
 /* Whether all coefficients are zero, and whether the form is a single number in all instances. */
 int form_is_plain(const struct form *f);
 int form_is_number(const struct form *f, int64_t *v);

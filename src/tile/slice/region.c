@@ -26,6 +26,7 @@ struct region {
 	const struct form *cond[CONDS];
 	int64_t by[CONDS][VARS];    /* coefficients of the conditions */
 	int loose;                  /* the box is larger than what is touched */
+	int8_t of[VARS];            /* of a variable of loose values (closed_form.h): its number; else -1 */
 	int64_t lo[VARS], hi[VARS]; /* bounds in the current instance */
 };
 
@@ -38,6 +39,13 @@ static void add_conds(struct region *r, const struct form *x)
 		else
 			r->cond[r->n_conds++] = &x->cond[k];
 	}
+}
+
+/* The same for an upper bound, which the conditions that are not exact may cut too. */
+static void add_all_conds(struct region *r, const struct form *x)
+{
+	for (int k = 0; k < x->n_conds; k++)
+		r->cond[r->n_conds++] = &x->cond[k];
 }
 
 /* Adds the variables of the tile, of the loops and of the program ids that count beyond one, or that
@@ -60,6 +68,7 @@ static void add_vars(struct region *r)
 		r->coef[r->n] = r->address->coef[k];
 		r->extent[r->n] = extent;
 		r->trips[r->n] = trips;
+		r->of[r->n] = -1;
 		for (int c = 0; c < r->n_conds; c++)
 			r->by[c][r->n] = r->cond[c]->coef[k];
 		r->n++;
@@ -72,7 +81,7 @@ static int continues(const struct region *r, int p, int q)
 	int64_t e = r->extent[q];
 	int any = r->coef[q] != 0;
 
-	if (p == q || r->trips[q] || e < 2 || r->coef[p] != r->coef[q] * e)
+	if (p == q || r->trips[q] || e < 2 || r->coef[p] != r->coef[q] * e || r->of[p] >= 0 || r->of[q] >= 0)
 		return 0;
 	for (int c = 0; c < r->n_conds; c++) {
 		if (r->by[c][p] != r->by[c][q] * e)
@@ -89,6 +98,7 @@ static void remove_var(struct region *r, int p)
 	r->coef[p] = r->coef[last];
 	r->extent[p] = r->extent[last];
 	r->trips[p] = r->trips[last];
+	r->of[p] = r->of[last];
 	for (int c = 0; c < r->n_conds; c++)
 		r->by[c][p] = r->by[c][last];
 }
@@ -277,17 +287,18 @@ static enum slice_answer answer_of(const struct form *f)
 	return f->kind == FORM_NONE && f->why == FORM_CONTENTS ? SLICE_CONTENTS : SLICE_UNDECIDED;
 }
 
-/* Adds every variable that counts lanes, iterations or instances. */
+/* Adds every variable that counts lanes, iterations or instances, and those of loose values. */
 static void add_all_vars(struct region *r)
 {
 	const struct slice_walk *w = r->w;
 
-	for (int k = 0; k < FORM_LOOSE; k++) {
+	for (int k = 0; k < FORM_LOOSE + w->b.n_loose; k++) {
 		if (k >= FORM_LOOP + w->depth && k < FORM_PID)
 			continue;
-		r->coef[r->n] = 0;
+		r->coef[r->n] = r->address ? r->address->coef[k] : 0;
 		r->extent[r->n] = w->b.extent[k];
 		r->trips[r->n] = k >= FORM_LOOP && k < FORM_PID ? w->trips[k - FORM_LOOP] : NULL;
+		r->of[r->n] = (int8_t)(k >= FORM_LOOSE ? k : -1);
 		for (int c = 0; c < r->n_conds; c++)
 			r->by[c][r->n] = r->cond[c]->coef[k];
 		r->n++;
@@ -305,21 +316,40 @@ static int overflows(const struct region *r)
 	return any;
 }
 
-/* The bytes that a store to an unknown place writes at most: its lanes in all instances and iterations, under the
- * conditions that are known. Example: out[index[i]] under i < 3000 writes 3000 elements at most, wherever they
- * are. Returns -1 when memory runs out. */
-static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, const struct form *mask)
+/* The elements in the box at most: its lanes in all instances and iterations, and the places that its address may
+ * name. */
+static int64_t most_elements(const struct region *r)
+{
+	int64_t lanes = 1, places = 1;
+
+	for (int k = 0; k < r->n; k++) {
+		int64_t n = r->of[k] < 0 ? r->hi[k] - r->lo[k] :
+			form_count_loose(&r->w->b, r->of[k], r->lo[k], r->hi[k]);
+
+		if (r->of[k] < 0 && ck_mul64(lanes, n, &lanes))
+			lanes = INT64_MAX;
+		if (r->coef[k] && ck_mul64(places, n, &places))
+			places = INT64_MAX;
+	}
+	return r->address ? MIN(lanes, places) : lanes;
+}
+
+/* The bytes that an access to an unknown place touches at most, under the conditions that are known. Example:
+ * out[index[i]] under i < 3000 writes 3000 elements at most, wherever they are. Returns -1 when memory runs out. */
+static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, const struct form *address,
+			  const struct form *mask)
 {
 	struct tile_type type = w->code->regs[tile_src(in, 0)];
-	struct region r = { .w = w, .in = in, .size = dtype_size((enum dtype)type.dt) };
-	int64_t most = r.size;
+	struct region r = { .w = w, .in = in, .size = dtype_size((enum dtype)type.dt),
+			    .address = address->kind == FORM_INT ? address : NULL };
+	int64_t most;
 
 	if (!w->by_pid || w->path_answer != SLICE_DECIDED)
 		return INT64_MAX;
 	form_lanes(&w->b, type);
-	add_conds(&r, &w->path);
+	add_all_conds(&r, &w->path);
 	if (mask && mask->kind == FORM_BOOL)
-		add_conds(&r, mask);
+		add_all_conds(&r, mask);
 	if (overflows(&r))
 		return INT64_MAX;
 	add_all_vars(&r);
@@ -332,26 +362,23 @@ static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, cons
 			return 0;
 	if (cut_all(&r, 0) > 0)
 		return 0;
-	for (int k = 0; k < r.n; k++)
-		if (ck_mul64(most, r.hi[k] - r.lo[k], &most))
-			return INT64_MAX;
-	return most;
+	return ck_mul64(most_elements(&r), r.size, &most) ? INT64_MAX : most;
 }
 
 /* The access is not decided. Returns 0, or -1 when memory runs out. */
-static int note_unknown(struct slice_walk *w, const struct tile_insn *in, int memory, const struct form *mask,
-			enum slice_answer why)
+static int note_unknown(struct slice_walk *w, const struct tile_insn *in, const struct form *address,
+			const struct form *mask, enum slice_answer why)
 {
-	int64_t most;
+	struct slice_open open = { .most = most_bytes(w, in, address, mask), .why = why };
+	struct tile_type type = w->code->regs[tile_src(in, 0)];
 
-	if (in->op == TOP_LOAD) {
-		slice_unknown_load(w, memory, why);
-		return 0;
-	}
-	most = most_bytes(w, in, mask);
-	if (most >= 0)
-		slice_unknown_store(w, memory, why, most);
-	return most < 0 ? -1 : 0;
+	open.rounded = form_is_rounded(&w->b, address) || (mask && form_is_rounded(&w->b, mask));
+	open.each = w->depth ? INT64_MAX : dtype_size((enum dtype)type.dt);
+	for (int d = 0; d < type.ndim && !w->depth; d++)
+		open.each *= type.shape[d];
+	if (open.most >= 0)
+		slice_unknown(w, address->memory, in->op != TOP_LOAD, open);
+	return open.most < 0 ? -1 : 0;
 }
 
 /* Why the operands or the path of an access have no form; SLICE_DECIDED: they have one. */
@@ -377,14 +404,14 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 	if (w->dry || w->quiet)
 		return 0;
 	if (why != SLICE_DECIDED)
-		return note_unknown(w, in, address->memory, mask, why) ? err_nomem(w->e) : 0;
+		return note_unknown(w, in, address, mask, why) ? err_nomem(w->e) : 0;
 	r.loose = address->loose;
 	form_lanes(&w->b, w->code->regs[ptr]);
 	add_conds(&r, &w->path);
 	if (mask)
 		add_conds(&r, mask);
 	if (overflows(&r))
-		return note_unknown(w, in, r.memory, mask, SLICE_UNDECIDED) ? err_nomem(w->e) : 0;
+		return note_unknown(w, in, address, mask, SLICE_UNDECIDED) ? err_nomem(w->e) : 0;
 	add_vars(&r);
 	if (join_vars(&r))
 		return -1;
@@ -395,6 +422,6 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 		open |= rc == 1;
 	}
 	if (rc >= 0 && open)
-		rc = note_unknown(w, in, r.memory, mask, SLICE_UNDECIDED);
+		rc = note_unknown(w, in, address, mask, SLICE_UNDECIDED);
 	return rc < 0 ? err_nomem(w->e) : 0;
 }

@@ -28,13 +28,18 @@ static uint8_t dims_of(const struct tile_code *code, const struct tile_insn *in,
 	}
 }
 
+static int becomes_float(const struct tile_code *code, const struct tile_insn *in)
+{
+	return in->op == TOP_CAST && dtype_is_float((enum dtype)code->regs[tile_dst(in, 0)].dt);
+}
+
 static int is_one(uint8_t dims)
 {
 	return !(dims & (dims - 1));
 }
 
 /* Follows the ranges through the kernel. Loops carry values back, so it repeats until nothing changes. Returns whether
- * each tile has them along one dimension at most, and a quotient depends on them. */
+ * each tile has them along one dimension at most and a quotient or a float depends on them. */
 static int suits(const struct tile_code *code, const uint8_t *needed, uint8_t *dims, int64_t lanes)
 {
 	const struct tile_func *f = &code->funcs[0];
@@ -54,7 +59,7 @@ static int suits(const struct tile_code *code, const uint8_t *needed, uint8_t *d
 				return 0;
 			more |= now != dims[to];
 			dims[to] = now;
-			divides |= now && (in->op == TOP_DIV || in->op == TOP_REM);
+			divides |= now && (in->op == TOP_DIV || in->op == TOP_REM || becomes_float(code, in));
 		}
 	}
 	return divides;

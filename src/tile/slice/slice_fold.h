@@ -9,8 +9,8 @@
 
 #include "tile/code/ir.h"
 
-/* Finds ranges of one size that a quotient or remainder depends on and that appear along one dimension of each tile
- * only; two dimensions could not be folded into one lane. Marks these instructions. Returns their number of lanes,
+/* Finds ranges of one size that a quotient, remainder or float depends on and that appear along one dimension of each
+ * tile only; two dimensions could not be folded into one lane. Marks these instructions. Returns their number of lanes,
  * 0 if nothing suits, -1 if memory runs out. */
 int64_t slice_fold_find(const struct tile_code *code, const uint8_t *needed, uint8_t *folded);
 /* Lanes of the largest access of the kernel. */
