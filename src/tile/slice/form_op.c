@@ -1,6 +1,6 @@
 /* Instructions over forms: see form_op.h.
  *
- * Sums and products with numbers keep their form. A quotient or remainder of a tile has a form if the
+ * Sums and products with numbers keep their form. A quotient or remainder of a tile needs no variable if the
  * quotient is the same in all lanes of an instance, or if the divisor divides the coefficients that
  * exceed it: (pid * 64 + lane) // 16 with a tile of [4, 16] lanes. Other integer operations have a form
  * for values that depend on the instance only; of tiles at least their bounds are kept. */
@@ -108,9 +108,14 @@ struct form form_quotient(struct form_batch *b, const struct form *x, int rem, i
 
 	if (by <= 0 || form_range(b, x, &lo, &hi))
 		return form_none(FORM_UNDECIDED);
-	if (lo < 0 || x->loose || !split(b, x, by, &whole, &part))
+	if (lo < 0 || x->loose)
 		return loose_quotient(b, x, rem, by);
-	return rem ? part : whole;
+	if (split(b, x, by, &whole, &part))
+		return rem ? part : whole;
+	whole = form_divide(b, x, by);
+	if (whole.kind == FORM_NONE)
+		return loose_quotient(b, x, rem, by);
+	return rem ? form_add(b, x, &whole, -by) : whole;
 }
 
 /* A minimum or maximum of tiles: one of the two if the ranges decide it, else the bounds. */
@@ -352,8 +357,8 @@ static struct form reshape(const struct operands *o, const struct form *x)
 	return r;
 }
 
-/* One form through a change of shape. */
-static struct form shape_one(const struct operands *o, const struct form *x)
+/* The coefficients of the tile's dimensions through a change of shape. */
+static struct form move_lanes(const struct operands *o, const struct form *x)
 {
 	int from[TILE_DIMS];
 
@@ -371,11 +376,43 @@ static struct form shape_one(const struct operands *o, const struct form *x)
 	}
 }
 
+/* Whether each lane of the operand keeps its place. */
+static int keeps_lanes(const struct operands *o)
+{
+	return o->in->op == TOP_SPLAT || o->in->op == TOP_BROADCAST ||
+		(o->in->op == TOP_EXPAND_DIMS && o->in->imm >= o->from.ndim);
+}
+
+/* One form through a change of shape. A quotient is that of the moved dividend. A loose value gets a new variable,
+ * because x[:, None] - x[None, :] is not 0. */
+static struct form shape_one(const struct operands *o, const struct form *x)
+{
+	struct form r = move_lanes(o, x), value;
+
+	for (int k = FORM_LOOSE; k < FORM_VARS && r.kind == x->kind && x->kind == FORM_INT && !keeps_lanes(o); k++) {
+		if (!x->coef[k])
+			continue;
+		if (o->b->of[k]) {
+			value = shape_one(o, o->b->of[k]);
+			value = value.kind == FORM_INT ? form_divide(o->b, &value, o->b->by[k]) : value;
+		} else {
+			value = form_between_rounded(o->b, o->b->first[k], o->b->first[k] + o->b->extent[k] - 1,
+						     o->b->digits[k]);
+		}
+		if (value.kind != FORM_INT)
+			return form_none(FORM_UNDECIDED);
+		r = form_replace(o->b, &r, k, &value);
+	}
+	return r;
+}
+
 /* Every condition of a bool changes its shape. */
 static struct form shape(const struct operands *o)
 {
 	struct form r = o->v[0], *cond;
 
+	if (r.kind == FORM_FLOAT && !r.loose && form_has_quotients(&r) && !keeps_lanes(o))
+		return form_none(FORM_UNDECIDED);
 	if (r.kind == FORM_INT || (r.kind == FORM_FLOAT && !r.loose))
 		return shape_one(o, &r);
 	if (r.kind != FORM_BOOL)
@@ -496,7 +533,7 @@ static struct form result(struct form_batch *b, const struct tile_code *code, co
 			o.to.dt == DT_BOOL ? form_bool(b, &in->imm, 0) : form_const(b, in->imm);
 	case TOP_ARANGE:
 		r = form_const(b, in->imm);
-		r.coef[0] = 1;
+		r.coef[0] = o.to.shape[0] > 1;
 		return r;
 	case TOP_MOV: return src[0];
 	case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE:

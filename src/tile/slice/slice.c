@@ -7,12 +7,10 @@
 #include "tile/slice/slice_fold.h"
 #include "tile/slice/slice_walk.h"
 
-/* Instances of a batch; the most instances of a launch; ranges of its loads; lanes of attempt 5; elements of all
- * instances in attempt 4, if only reads are open and if writes are; instructions times instances of attempts 2 and
- * 3. */
+/* Instances of a batch; the most instances of a launch; ranges of its loads; lanes of attempt 4; instructions times
+ * instances of attempts 2 and 3. */
 enum { BATCH = 1024 };
-static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24, last_lanes = 1 << 16,
-	elements_most[2] = { (int64_t)1 << 22, (int64_t)1 << 25 };
+static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24, last_lanes = 1 << 16;
 static const int64_t fuel[2] = { (int64_t)1 << 30, (int64_t)1 << 28 };
 
 void slice_init(struct slice_call *s)
@@ -238,35 +236,6 @@ static int is_rounded(const struct slice_walk *w)
 	return 0;
 }
 
-/* Whether some result is not decided. */
-static int is_open_for_writes(const struct slice_walk *w)
-{
-	for (int i = 0; i < w->code->n_params; i++)
-		if (w->memory[i].writes == SLICE_UNDECIDED)
-			return 1;
-	return 0;
-}
-
-/* Attempt 4: the lanes of an index that is decoded by division are instances. An earlier decision stays
- * valid. */
-static int by_lanes(struct slice_walk *w, int64_t all, int64_t lanes)
-{
-	struct walk_memory *before = mem_array((size_t)w->code->n_params + 1, sizeof *before);
-	int rc;
-
-	if (!before)
-		return err_nomem(w->e);
-	memcpy(before, w->memory, (size_t)w->code->n_params * sizeof *before);
-	w->lanes = lanes;
-	rc = by_numbers(w, 0, all * lanes);
-	for (int i = 0; i < w->code->n_params; i++) {
-		w->memory[i].writes = MIN(w->memory[i].writes, before[i].writes);
-		w->memory[i].reads = MIN(w->memory[i].reads, before[i].reads);
-	}
-	mem_free(before);
-	return rc;
-}
-
 /* Bounds what a store writes by the elements that the last instances write, which are known in this evaluation. */
 static void bound_by_last(const struct slice_walk *w, int64_t others, struct walk_memory *m)
 {
@@ -277,62 +246,55 @@ static void bound_by_last(const struct slice_walk *w, int64_t others, struct wal
 	m->open_write = MIN(m->open_write, slice_add_most(most, count_all(&w->s->v[m->at].written)));
 }
 
-/* Attempt 5, for stores whose places floats decide that were rounded: lanes that coincide write fewer elements than
+/* Exchanges the sets of written bytes with other ones, which are empty at first. */
+static void exchange_written(struct slice_call *s, struct cover *other)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct cover now = s->v[i].written;
+
+		other[i].bytes = now.bytes;
+		other[i].unit = now.unit;
+		s->v[i].written = other[i];
+		other[i] = now;
+	}
+}
+
+/* Attempt 4, for stores whose places floats decide that were rounded: lanes that coincide write fewer elements than
  * there are lanes. Example: if the last 64 of 32768 instances of 1024 lanes write 32768 elements and not 65536, all
- * instances write 33521664 of 33554432 elements at most. The last instances are evaluated as in attempt 4, into sets
- * of their own. */
+ * instances write 33521664 of 33554432 elements at most. The lanes count as instances, and what they write is added to
+ * sets of their own. */
 static int by_last_lanes(struct slice_walk *w, int64_t all, int64_t lanes)
 {
 	int64_t window = MIN(all, MAX(last_lanes / lanes, 1));
-	size_t n_params = (size_t)w->code->n_params, n = w->s->n;
-	struct walk_memory *before = mem_array(n_params + 1, sizeof *before);
-	struct cover *kept = mem_array(n + 1, sizeof *kept);
-	int rc = before && kept ? 0 : err_nomem(w->e);
+	struct walk_memory *before = mem_array((size_t)w->code->n_params + 1, sizeof *before);
+	struct cover *other = mem_zalloc((w->s->n + 1) * sizeof *other);
+	int rc = before && other ? 0 : err_nomem(w->e);
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		kept[i] = w->s->v[i].written;
-		w->s->v[i].written = (struct cover){ .bytes = kept[i].bytes, .unit = kept[i].unit };
-	}
 	if (!rc) {
-		memcpy(before, w->memory, n_params * sizeof *before);
+		memcpy(before, w->memory, (size_t)w->code->n_params * sizeof *before);
 		memset(w->seen, 0, SLICE_SEEN * sizeof *w->seen);
+		exchange_written(w->s, other);
 		w->lanes = lanes;
 		rc = by_numbers(w, (all - window) * lanes, all * lanes);
-		for (size_t i = 0; i < n_params; i++) {
+		for (int i = 0; i < w->code->n_params; i++) {
 			if (!rc && before[i].rounded)
 				bound_by_last(w, all - window, &w->memory[i]);
 			w->memory[i].writes = before[i].writes;
 			w->memory[i].reads = before[i].reads;
 		}
-		for (size_t i = 0; i < n; i++) {
-			cover_release(&w->s->v[i].written);
-			w->s->v[i].written = kept[i];
-		}
+		exchange_written(w->s, other);
 	}
+	for (size_t i = 0; i < w->s->n && other; i++)
+		cover_release(&other[i]);
 	mem_free(before);
-	mem_free(kept);
+	mem_free(other);
 	return rc;
-}
-
-/* Attempts 4 and 5. */
-static int with_lanes(struct slice_walk *w, int64_t all)
-{
-	int64_t lanes = slice_fold_find(w->code, w->needed, w->folded);
-	int rc = 0;
-
-	if (lanes < 0)
-		return err_nomem(w->e);
-	if (lanes < 2 || all > INT64_MAX / lanes)
-		return 0;
-	if (all <= elements_most[is_open_for_writes(w)] / slice_fold_widest(w->code))
-		rc = by_lanes(w, all, lanes);
-	return rc || !is_rounded(w) ? rc : by_last_lanes(w, all, lanes);
 }
 
 static int attempts(struct slice_walk *w)
 {
 	const int64_t *grid = w->l->grid;
-	int64_t all;
+	int64_t all, lanes;
 	int rc;
 
 	if (ck_mul64(grid[0], grid[1], &all) || ck_mul64(all, grid[2], &all) || !all)
@@ -350,8 +312,11 @@ static int attempts(struct slice_walk *w)
 		rc = by_numbers(w, 0, all);
 	}
 	w->iterate = w->differs = 0;
-	if (!rc && is_open(w))
-		rc = with_lanes(w, all);
+	if (!rc && is_rounded(w)) {
+		lanes = slice_fold_find(w->code, w->needed, w->folded);
+		rc = lanes < 0 ? err_nomem(w->e) : lanes > 1 && all <= INT64_MAX / lanes ?
+			by_last_lanes(w, all, lanes) : 0;
+	}
 	if (!rc)
 		keep_answers(w);
 	return rc;

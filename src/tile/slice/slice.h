@@ -6,13 +6,12 @@
  * of instances costs microseconds if its addresses are linear in the program ids, and about 50 ns for
  * each instance otherwise. Integers wrap around as on a GPU.
  *
- * Five attempts are made for each launch, until every access is decided:
+ * Four attempts are made for each launch, until every access is decided:
  *   1. program ids are variables: pid * 64 + lane over the whole grid is one range (closed_form.h);
  *   2. program ids are numbers, a thousand instances at a time: any arithmetic of program ids;
  *   3. the same with loops run iteration by iteration, if that is not too long;
- *   4. attempt 2 with the lanes of an index that is decoded by division as instances (slice_fold.h);
- *   5. the same for the last instances only, if floats decide where a store goes and their type rounds them
- *      (float_op.h): how many elements these instances write bounds how many all do.
+ *   4. if floats decide where a store goes and their type rounds them (float_op.h): attempt 2 for the last
+ *      instances with their lanes as instances (slice_fold.h). How many elements they write bounds how many all do.
  * An access whose address, mask or path depends on the contents of tensors stays undecided and is
  * reported as such; the other accesses of the kernel are decided all the same.
  *

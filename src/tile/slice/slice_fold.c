@@ -86,22 +86,3 @@ int64_t slice_fold_find(const struct tile_code *code, const uint8_t *needed, uin
 	mem_free(dims);
 	return lanes;
 }
-
-int64_t slice_fold_widest(const struct tile_code *code)
-{
-	const struct tile_func *f = &code->funcs[0];
-	int64_t widest = 1;
-
-	for (int i = 0; i < f->n_insns; i++) {
-		int is_access = f->insns[i].op == TOP_LOAD || f->insns[i].op == TOP_STORE;
-		struct tile_type t = { .ndim = 0 };
-		int64_t lanes = 1;
-
-		if (is_access)
-			t = code->regs[tile_src(&f->insns[i], 0)];
-		for (int d = 0; d < t.ndim; d++)
-			lanes *= t.shape[d];
-		widest = MAX(widest, lanes);
-	}
-	return widest;
-}

@@ -465,7 +465,7 @@ static int recycle(struct slice_walk *w, const struct saved *s, struct arena_mar
 	for (int i = 0; i < s->n; i++) {
 		struct form *f = &w->reg[s->reg[i]];
 
-		if (f->kind == FORM_BOOL || f->loose)
+		if (f->kind == FORM_BOOL || f->loose || form_has_quotients(f))
 			*f = form_none(FORM_UNDECIDED);
 		if (f->kind != FORM_NONE)
 			memcpy(out + (size_t)i * each, f->kind == FORM_INT ? (const void *)f->base : f->f,

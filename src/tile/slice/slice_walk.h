@@ -52,6 +52,7 @@ struct slice_walk {
 	uint8_t *folded;            /* by instruction: a range of such lanes */
 	uint64_t *seen;             /* hashes of boxes that were added, SLICE_SEEN of them */
 	int64_t ranges;             /* ranges of loads that may still be added; beyond that loads are not decided */
+	int64_t parts;              /* parts of the current access that may still be made (region.c) */
 	int64_t fuel;               /* instructions times instances that may still be evaluated */
 	int dry;                    /* neither accesses nor signatures are recorded */
 	int quiet;                  /* accesses are not recorded: an earlier attempt has decided them */
