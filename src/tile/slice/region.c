@@ -14,9 +14,9 @@
 /* The cost of adding a range to a set and of a part (add_parts), as that of an instruction; of adding a range to a list
  * as that to a bitmap; passes of cut_all. */
 enum { VARS = FORM_VARS, CONDS = FORM_CONDS + FORM_CONDS + 2 * (FORM_VARS - FORM_LOOSE), RANGE_COST = 16,
-       PART_COST = 512, LIST_COST = 8, PASSES = 8 };
+       PART_COST = 96, LIST_COST = 8, PASSES = 8 };
 
-/* Parts of an access in a batch (add_parts). */
+/* Parts of an access in attempt 1 (add_parts); the others have fuel. */
 static const int64_t parts_most = 1 << 14;
 
 /* An access in this batch. */
@@ -516,7 +516,7 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 	add_vars(&r);
 	if (join_vars(&r))
 		return -1;
-	w->parts = parts_most;
+	w->parts = w->by_pid ? parts_most : INT64_MAX;
 	for (int i = 0; i < w->b.n && rc >= 0 && !w->faulted; i++) {
 		if (w->gone && w->gone[i])
 			continue;
