@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "tile/code/parse_text.h"
 #include "tile/slice/slice.h"
 
@@ -141,7 +143,7 @@ static void test_decoded_lanes(void **state)
 	rig_open(&r, decoded, 1, 150 * 127, 150, 100);
 	assert_int_equal(rig_run(&r, 50, 1), 1);
 	assert_int_equal(r.d.reason, REASON_out_of_bounds);
-	assert_non_null(strstr(r.d.text, "program instance 49"));
+	assert_non_null(strstr(r.d.text, "y["));
 	rig_close(&r);
 }
 
@@ -213,6 +215,23 @@ static void test_contents(void **state)
 	rig_close(&r);
 }
 
+/* atomic_add(y + int(x[pid]), 1): it may read any element of y as well */
+static void test_atomic(void **state)
+{
+	struct slice_memory *m;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, "%4:i32 = program_id\n%5:*fp32 = addptr %0, %4\n%6:fp32 = load %5\n%7:i32 = cast %6\n"
+		 "%8:*fp32 = addptr %1, %7\n%9:fp32 = const f=0x1p+0\n%10:fp32 = atomic %8, %9 attr=0\n", 10, 10, 0, 0);
+	assert_int_equal(rig_run(&r, 10, 1), 0);
+	m = slice_find(&r.s, r.args[1].t.st->id);
+	assert_int_equal(m->writes, SLICE_CONTENTS);
+	assert_int_equal(m->reads, SLICE_CONTENTS);
+	assert_int_equal(m->read_most, 40);
+	rig_close(&r);
+}
+
 /* for t in range(0, n, 16): y[(t + lane) & 63] and x[t * t]: the first is not linear in t, the second neither */
 static const char folded[] =
 	"%4:i32 = const\n%5:i32 = const imm=16\n%6:i32[16] = arange\n%7:i32[16] = const imm=63\n"
@@ -264,13 +283,229 @@ static void test_classes(void **state)
 	rig_close(&r);
 }
 
+/* o = int(float(pid) * 1024 + float(lane)): y[o] = x[o] where o < n */
+static const char by_float[] =
+	"%4:i32 = program_id\n%5:fp32 = cast %4\n%6:fp32 = const f=0x1p+10\n%7:fp32 = mul %5, %6\n"
+	"%8:fp32[1024] = splat %7\n%9:i32[1024] = arange\n%10:fp32[1024] = cast %9\n%11:fp32[1024] = add %8, %10\n"
+	"%12:i32[1024] = cast %11\n%13:i32[1024] = splat %2\n%14:i1[1024] = lt %12, %13\n%15:*fp32[1024] = splat %0\n"
+	"%16:*fp32[1024] = addptr %15, %12\n%17:fp32[1024] = load %16, %14\n%18:*fp32[1024] = splat %1\n"
+	"%19:*fp32[1024] = addptr %18, %12\nstore %19, %17, %14\n";
+
+/* r = int(floor(float(o) / m)), y[r * n + (o - r * m)] for o = pid * 1024 + lane */
+static const char by_floor[] =
+	"%4:i32 = program_id\n%5:i32 = const imm=1024\n%6:i32 = mul %4, %5\n%7:i32[1024] = arange\n"
+	"%8:i32[1024] = splat %6\n%9:i32[1024] = add %8, %7\n%10:fp32[1024] = cast %9\n%11:fp32 = cast %3\n"
+	"%12:fp32[1024] = splat %11\n%13:fp32[1024] = div %10, %12\n%14:fp32[1024] = floor %13\n"
+	"%15:i32[1024] = cast %14\n%16:i32[1024] = splat %3\n%17:i32[1024] = mul %15, %16\n"
+	"%18:i32[1024] = sub %9, %17\n%19:i32[1024] = splat %2\n%20:i32[1024] = mul %15, %19\n"
+	"%21:i32[1024] = add %20, %18\n%22:*fp32[1024] = splat %1\n%23:*fp32[1024] = addptr %22, %21\n"
+	"%24:fp32[1024] = const f=0x1p+0\nstore %23, %24\n";
+
+static void test_floats(void **state)
+{
+	struct slice_memory *m;
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	/* fp32 holds every offset up to 2^24 */
+	rig_open(&r, by_float, 1 << 24, 1 << 24, 1 << 24, 0);
+	assert_int_equal(rig_run(&r, 1 << 14, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 1 << 24);
+	assert_int_equal(count(&r, 0, 1, &gap), 1 << 24);
+	rig_close(&r);
+	/* of the offsets from 2^24 to below 2^25 it holds every other one, and 2^25 itself may be written */
+	rig_open(&r, by_float, 1 << 25, 1 << 25, 1 << 25, 0);
+	assert_int_equal(rig_run(&r, 1 << 15, 1), 0);
+	m = slice_find(&r.s, r.args[1].t.st->id);
+	assert_int_equal(m->writes, SLICE_UNDECIDED);
+	assert_int_equal(m->rounded, 1);
+	assert_in_range((cover_count(&m->written, 0, 4 << 25, &gap) + m->open_most) / 4, (1 << 24) + (1 << 23),
+			(1 << 24) + (1 << 23) + 2);
+	m = slice_find(&r.s, r.args[0].t.st->id);
+	assert_in_range((cover_count(&m->read, 0, 4 << 25, &gap) + m->read_most) / 4, (1 << 24) + (1 << 23),
+			(1 << 24) + (1 << 23) + 2);
+	rig_close(&r);
+	/* rows of 96 in a tensor whose rows have 128 */
+	rig_open(&r, by_floor, 1, 128 * 1024, 128, 96);
+	assert_int_equal(rig_run(&r, 96, 1), 0);
+	assert_int_equal(count(&r, 1, 0, &gap), 96 * 1024);
+	assert_int_equal(gap, 96);
+	rig_close(&r);
+}
+
+/* o = pid * 64 + lane; for t in range(3): x[o / m * m + o % m + t - 1] where 0 <= o % m + t - 1 < m */
+static const char window[] =
+	"%4:i32 = program_id\n%5:i32 = const imm=64\n%6:i32 = mul %4, %5\n%7:i32[64] = arange\n"
+	"%8:i32[64] = splat %6\n%9:i32[64] = add %8, %7\n%10:i32[64] = splat %3\n%11:i32[64] = div %9, %10\n"
+	"%12:i32[64] = rem %9, %10\n%13:i32[64] = mul %11, %10\n%14:i32 = const\n%15:i32 = const imm=1\n"
+	"%16:i32 = const imm=3\n%17:i32[64] = const imm=1\n%18:i32[64] = const\n%19:*fp32[64] = splat %0\n"
+	"block\nloop attr=1\n%20:i1 = ge %14, %16\nbr_if %20 imm=1\n%21:i32[64] = splat %14\n"
+	"%22:i32[64] = add %12, %21\n%23:i32[64] = sub %22, %17\n%24:i1[64] = ge %23, %18\n"
+	"%25:i1[64] = lt %23, %10\n%26:i1[64] = and %24, %25\n%27:i32[64] = add %13, %23\n"
+	"%28:*fp32[64] = addptr %19, %27\n%29:fp32[64] = load %28, %26\n%14 = add %14, %15\nbr\nend\nend\n";
+
+/* Rows of 50 columns, read through windows of 3 columns by 64 lanes at a time, as a whole or by every other
+ * instance. */
+static void test_windows(void **state)
+{
+	struct rig r;
+	int64_t gap;
+
+	(void)state;
+	rig_open(&r, window, 50 * 64, 1, 0, 50);
+	assert_int_equal(rig_run(&r, 50, 1), 0);
+	assert_int_equal(count(&r, 0, 1, &gap), 50 * 64);
+	rig_close(&r);
+	/* columns 0 to 27 of row 1 and their neighbours */
+	rig_open(&r, window, 50 * 64, 1, 0, 50);
+	assert_int_equal(rig_run(&r, 1, 1), 0);
+	assert_int_equal(count(&r, 0, 1, &gap), 65);
+	assert_int_equal(gap, 65);
+	rig_close(&r);
+}
+
+/* Every other element of 1000 planes of 64 elements: one plane is kept. A box of another kind ends that. */
+static void test_periods(void **state)
+{
+	struct cover c = { .bytes = 4 * 64 * 1000, .unit = 4 };
+	int64_t stride[2] = { 256, 8 }, n[2] = { 1000, 32 }, gap;
+
+	(void)state;
+	assert_int_equal(cover_add_box(&c, 0, 4, 2, stride, n), 0);
+	assert_non_null(c.period);
+	assert_int_equal(cover_count(&c, 0, c.bytes, &gap), c.bytes / 2);
+	assert_int_equal(gap, 4);
+	assert_int_equal(cover_count(&c, 252, 256 * 3 + 8, &gap), 128 * 2 + 4);
+	assert_int_equal(gap, 252);
+	assert_int_equal(cover_end(&c), c.bytes - 4);
+	assert_int_equal(cover_add_box(&c, 1024, 256, 0, NULL, NULL), 0);
+	assert_null(c.period);
+	assert_int_equal(cover_count(&c, 0, c.bytes, &gap), c.bytes / 2 + 128);
+	cover_release(&c);
+	assert_int_equal(cover_add_box(&c, 0, 4, 2, stride, n), 0);
+	assert_int_equal(cover_add_box(&c, 4, 4, 2, stride, n), 0);
+	assert_int_equal(cover_count(&c, 0, c.bytes, &gap), c.bytes);
+	assert_int_equal(gap, c.bytes);
+	cover_release(&c);
+}
+
+/* --- against evaluation element by element -------------------------------------------------------- */
+
+enum { DRAWN = 400, LANES = 32, COLUMNS = 4, ROOM = 1 << 16 };
+
+/* The numbers of a drawn kernel: y[q * a + h * b + w * c + col * d + e] under o < n, lo <= w and h + col < hi, where
+ * o = pid * LANES + lane, q = o / m, h = o % m / k and w = o % m % k. */
+struct drawn { int64_t n, m, k, a, b, c, d, e, lo, hi, grid; };
+
+static struct drawn draw(struct rng *r)
+{
+	struct drawn p = { .m = 2 + (int64_t)rng_below(r, 100), .k = 1 + (int64_t)rng_below(r, 20),
+			   .a = (int64_t)rng_below(r, 200), .b = (int64_t)rng_below(r, 30),
+			   .c = (int64_t)rng_below(r, 4), .d = (int64_t)rng_below(r, 40),
+			   .e = (int64_t)rng_below(r, 50), .lo = (int64_t)rng_below(r, 3),
+			   .hi = 1 + (int64_t)rng_below(r, 30), .grid = 1 + (int64_t)rng_below(r, 12) };
+
+	p.n = LANES * p.grid - (int64_t)rng_below(r, 40);
+	if (rng_below(r, 2)) {
+		/* a tensor without gaps, as most are */
+		p.c = 1;
+		p.b = p.k;
+		p.a = p.m * (int64_t)(1 + rng_below(r, 3));
+	}
+	return p;
+}
+
+/* The text of the kernel; the quotient of a remainder as o - o / m * m, with a divisor of its own. */
+static void drawn_text(const struct drawn *p, struct buf *out)
+{
+	buf_addf(out, "%%4:i32 = program_id\n%%5:i32 = const imm=%d\n%%6:i32 = mul %%4, %%5\n%%7:i32[%d] = arange\n",
+		 LANES, LANES);
+	buf_addf(out, "%%8:i32[%d] = splat %%6\n%%9:i32[%d] = add %%8, %%7\n%%10:i32[%d] = const imm=%lld\n", LANES,
+		 LANES, LANES, (long long)p->m);
+	buf_addf(out, "%%11:i32[%d] = div %%9, %%10\n%%12:i32[%d] = mul %%11, %%10\n%%13:i32[%d] = sub %%9, %%12\n",
+		 LANES, LANES, LANES);
+	buf_addf(out, "%%14:i32[%d] = const imm=%lld\n%%15:i32[%d] = div %%13, %%14\n%%16:i32[%d] = rem %%13, %%14\n",
+		 LANES, (long long)p->k, LANES, LANES);
+	/* rows of the tile, then its columns */
+	for (int i = 0; i < 4; i++)
+		buf_addf(out, "%%%d:i32[%dx1] = expand_dims %%%d imm=1\n%%%d:i32[%dx%d] = broadcast %%%d\n", 20 + 2 * i,
+			 LANES, (int[]){ 9, 11, 15, 16 }[i], 21 + 2 * i, LANES, COLUMNS, 20 + 2 * i);
+	buf_addf(out, "%%30:i32[%d] = arange\n%%31:i32[1x%d] = expand_dims %%30 imm=0\n"
+		 "%%32:i32[%dx%d] = broadcast %%31\n", COLUMNS, COLUMNS, LANES, COLUMNS);
+	for (int i = 0; i < 8; i++)
+		buf_addf(out, "%%%d:i32[%dx%d] = const imm=%lld\n", 40 + i, LANES, COLUMNS,
+			 (long long)(int64_t[]){ p->a, p->b, p->c, p->d, p->e, p->n, p->lo, p->hi }[i]);
+	for (int i = 0; i < 4; i++)
+		buf_addf(out, "%%%d:i32[%dx%d] = mul %%%d, %%%d\n", 50 + i, LANES, COLUMNS, (int[]){ 23, 25, 27, 32 }[i],
+			 40 + i);
+	for (int i = 0; i < 4; i++)
+		buf_addf(out, "%%%d:i32[%dx%d] = add %%%d, %%%d\n", 54 + i, LANES, COLUMNS, i ? 53 + i : 44, 50 + i);
+	buf_addf(out, "%%60:i1[%dx%d] = lt %%21, %%45\n%%61:i1[%dx%d] = ge %%27, %%46\n%%62:i32[%dx%d] = add %%25, %%32\n"
+		 "%%63:i1[%dx%d] = lt %%62, %%47\n", LANES, COLUMNS, LANES, COLUMNS, LANES, COLUMNS, LANES, COLUMNS);
+	buf_addf(out, "%%64:i1[%dx%d] = and %%60, %%61\n%%65:i1[%dx%d] = and %%64, %%63\n"
+		 "%%66:*fp32[%dx%d] = splat %%1\n%%67:*fp32[%dx%d] = addptr %%66, %%57\n"
+		 "%%68:fp32[%dx%d] = const f=0x1p+0\nstore %%67, %%68, %%65\n", LANES, COLUMNS, LANES, COLUMNS, LANES,
+		 COLUMNS, LANES, COLUMNS, LANES, COLUMNS);
+}
+
+/* The elements that the kernel writes, one by one. Returns their number. */
+static int64_t drawn_writes(const struct drawn *p, uint8_t *hit)
+{
+	int64_t n = 0;
+
+	memset(hit, 0, ROOM);
+	for (int64_t o = 0; o < p->grid * LANES; o++)
+		for (int64_t col = 0; col < COLUMNS; col++) {
+			int64_t q = o / p->m, h = o % p->m / p->k, w = o % p->m % p->k;
+			int64_t at = q * p->a + h * p->b + w * p->c + col * p->d + p->e;
+
+			if (o < p->n && w >= p->lo && h + col < p->hi && !hit[at]) {
+				hit[at] = 1;
+				n++;
+			}
+		}
+	return n;
+}
+
+static void test_drawn(void **state)
+{
+	uint8_t *hit = malloc(ROOM);
+	struct rng draws;
+
+	(void)state;
+	assert_non_null(hit);
+	rng_init(&draws, 1, "slice");
+	for (int i = 0; i < DRAWN; i++) {
+		struct drawn p = draw(&draws);
+		struct buf text = BUF_INIT;
+		struct rig r;
+		int64_t gap, first = 0, n = drawn_writes(&p, hit);
+
+		while (first < ROOM && hit[first])
+			first++;
+		drawn_text(&p, &text);
+		rig_open(&r, buf_cstr(&text), 1, ROOM, 0, 0);
+		assert_int_equal(rig_run(&r, p.grid, 1), 0);
+		if (count(&r, 1, 0, &gap) != n || gap != first)
+			fail_msg("kernel %d: %lld elements and not %lld, the first gap at %lld and not %lld", i,
+				 (long long)count(&r, 1, 0, &gap), (long long)n, (long long)gap, (long long)first);
+		rig_close(&r);
+		buf_release(&text);
+	}
+	free(hit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_linear), cmocka_unit_test(test_out_of_bounds),
 		cmocka_unit_test(test_decoded_lanes),
 		cmocka_unit_test(test_program_arithmetic), cmocka_unit_test(test_loop), cmocka_unit_test(test_contents),
-		cmocka_unit_test(test_iterations), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_atomic),
+		cmocka_unit_test(test_iterations), cmocka_unit_test(test_classes), cmocka_unit_test(test_floats),
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_drawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,11 @@ struct form form_const_float(struct form_batch *b, double v)
 
 struct form form_between(struct form_batch *b, int64_t lo, int64_t hi)
 {
+	return form_between_rounded(b, lo, hi, 0);
+}
+
+struct form form_between_rounded(struct form_batch *b, int64_t lo, int64_t hi, int digits)
+{
 	struct form f = form_const(b, lo);
 	int var = FORM_LOOSE + b->n_loose;
 
@@ -52,9 +57,112 @@ struct form form_between(struct form_batch *b, int64_t lo, int64_t hi)
 		return form_none(FORM_UNDECIDED);
 	b->n_loose++;
 	b->extent[var] = hi - lo + 1;
+	b->first[var] = lo;
+	b->digits[var] = (uint8_t)digits;
+	b->of[var] = NULL;
 	f.coef[var] = 1;
 	f.loose = 1;
 	return f;
+}
+
+/* A quotient that has a variable already, which now counts up to `most` at least; -1: none. The same dividend has
+ * more values in a longer loop or a larger tile. */
+static int find_quotient(struct form_batch *b, const struct form *x, int64_t by, int64_t least, int64_t most)
+{
+	for (int k = FORM_LOOSE; k < FORM_LOOSE + b->n_loose; k++)
+		if (b->of[k] && b->by[k] == by && b->first[k] <= least && form_same(b, b->of[k], x)) {
+			b->extent[k] = MAX(b->extent[k], most - b->first[k] + 1);
+			return k;
+		}
+	return -1;
+}
+
+/* by * q - x - 1 < 0 and x - by * q - by < 0. */
+struct form form_divide(struct form_batch *b, const struct form *x, int64_t by)
+{
+	struct form *kept = arena_alloc(b->mem, 3 * sizeof *kept), zero = form_const(b, 0), less, q;
+	int var = FORM_LOOSE + b->n_loose, at;
+	int64_t lo, hi;
+
+	if (!kept || form_range(b, x, &lo, &hi) || x->loose)
+		return form_none(FORM_UNDECIDED);
+	at = find_quotient(b, x, by, lo / by, hi / by);
+	if (at >= 0) {
+		var = at;
+		q = form_const(b, b->first[var]);
+		q.coef[var] = 1;
+		return q;
+	}
+	q = form_between(b, lo / by, hi / by);
+	if (q.kind == FORM_NONE)
+		return q;
+	q.loose = 0;
+	kept[0] = *x;
+	kept[0].memory = -1;
+	b->of[var] = kept;
+	b->by[var] = by;
+	b->limits[var] = kept + 1;
+	less = form_const(b, -1);
+	less = form_add(b, &less, &q, by);
+	kept[1] = form_add(b, &less, &kept[0], -1);
+	less = form_add(b, &zero, &q, -by);
+	zero = form_const(b, -by);
+	less = form_add(b, &less, &zero, 1);
+	kept[2] = form_add(b, &less, &kept[0], 1);
+	if (kept[1].kind != FORM_INT || kept[2].kind != FORM_INT) {
+		b->of[var] = NULL;
+		q.loose = 1;
+	}
+	return q;
+}
+
+struct form form_replace(struct form_batch *b, const struct form *x, int var, const struct form *value)
+{
+	struct form r = *x, first = form_const(b, b->first[var]);
+	int64_t times = x->coef[var];
+
+	r.coef[var] = 0;
+	r.memory = -1;
+	r = form_add(b, &r, &first, -times);
+	r = form_add(b, &r, value, times);
+	r.memory = x->memory;
+	return r;
+}
+
+/* Whole numbers from 0 to v with at most this number of binary digits, apart from zeros at the end. */
+static int64_t count_held(int64_t v, int digits)
+{
+	int shift = 0;
+
+	while (v >> shift >= (int64_t)1 << digits)
+		shift++;
+	/* 2^(digits - 1) numbers for each power of two above 2^digits, and those of the last one */
+	return (v >> shift) + 1 + shift * ((int64_t)1 << (digits - 1));
+}
+
+/* A number out of the integer's range became its end, which may have more digits: one more. */
+int64_t form_count_loose(const struct form_batch *b, int var, int64_t lo, int64_t hi)
+{
+	int64_t n = MAX(hi - lo, 0), from = b->first[var] + lo, to = b->first[var] + hi - 1, held = 1;
+
+	if (!b->digits[var] || !n)
+		return n;
+	if (to >= 0)
+		held += count_held(to, b->digits[var]) - (from > 0 ? count_held(from - 1, b->digits[var]) : 0);
+	if (from < 0)
+		held += count_held(-from, b->digits[var]) - (to < -1 ? count_held(-to - 1, b->digits[var]) : 0);
+	return MIN(n, held);
+}
+
+int form_is_rounded(const struct form_batch *b, const struct form *f)
+{
+	int rounded = f->kind == FORM_NONE ? f->rounded : f->kind == FORM_FLOAT && f->loose;
+
+	for (int k = FORM_LOOSE; k < FORM_VARS; k++)
+		rounded |= f->kind == FORM_INT && f->coef[k] && b->digits[k];
+	for (int c = 0; f->kind == FORM_BOOL && c < f->n_conds; c++)
+		rounded |= form_is_rounded(b, &f->cond[c]);
+	return rounded;
 }
 
 int form_is_plain(const struct form *f)
@@ -63,6 +171,14 @@ int form_is_plain(const struct form *f)
 		if (f->coef[k])
 			return 0;
 	return 1;
+}
+
+int form_has_quotients(const struct form *f)
+{
+	for (int k = FORM_LOOSE; k < FORM_VARS; k++)
+		if (f->coef[k])
+			return 1;
+	return 0;
 }
 
 int form_is_number(const struct form *f, int64_t *v)
@@ -78,7 +194,8 @@ int form_same(const struct form_batch *b, const struct form *x, const struct for
 	if (x->kind != y->kind || x->memory != y->memory || x->kind == FORM_NONE || x->kind == FORM_BOOL)
 		return 0;
 	if (x->kind == FORM_FLOAT)
-		return x->f == y->f;
+		return x->f == y->f && x->over == y->over && x->loose == y->loose &&
+			!memcmp(x->coef, y->coef, sizeof x->coef);
 	if (memcmp(x->coef, y->coef, sizeof x->coef) || x->loose || y->loose)
 		return 0;
 	for (int i = 0; x->base != y->base && i < (x->many || y->many ? b->n : 1); i++)
@@ -103,6 +220,60 @@ static int spread_of(const struct form_batch *b, const struct form *f, int64_t *
 	return 0;
 }
 
+/* A form with a quotient of x by n in it, without the multiple of the remainder x - n * q that removes the
+ * quotient: h * 5 + x - 14 * q is h * 5 and once the remainder, which lies between 0 and 13. Returns the
+ * variable of the quotient, or -1. */
+static int without_remainder(const struct form_batch *b, const struct form *f, int from, struct form *rest,
+			     int64_t *times)
+{
+	int64_t more;
+
+	for (int k = from; k < FORM_LOOSE + b->n_loose; k++) {
+		if (!f->coef[k] || !b->of[k] || f->coef[k] % b->by[k])
+			continue;
+		*times = -(f->coef[k] / b->by[k]);
+		*rest = *f;
+		for (int v = 0; v < FORM_VARS; v++)
+			if (ck_mul64(*times, b->of[k]->coef[v], &more) ||
+			    __builtin_sub_overflow(f->coef[v], more, &rest->coef[v]))
+				return -1;
+		rest->coef[k] = 0;
+		return k;
+	}
+	return -1;
+}
+
+/* Narrows the bounds in instance i (-1: in all) of a form with remainders in it. */
+static void narrow(const struct form_batch *b, const struct form *f, int i, int64_t *lo, int64_t *hi)
+{
+	struct form rest;
+	int64_t times;
+
+	for (int k = FORM_LOOSE; (k = without_remainder(b, f, k, &rest, &times)) >= 0; k++) {
+		const struct form *x = b->of[k];
+		int64_t least = INT64_MAX, most = INT64_MIN, down, up, more;
+		int last = i < 0 ? (f->many || x->many ? b->n : 1) - 1 : i;
+
+		if (spread_of(b, &rest, &down, &up) || ck_mul64(times, b->by[k] - 1, &more))
+			continue;
+		for (int j = MAX(i, 0); j <= last; j++) {
+			int64_t base;
+
+			/* a multiple that does not fit gives no bounds */
+			if (__builtin_sub_overflow(form_base(x, j), b->by[k] * b->first[k], &base) ||
+			    ck_mul64(times, base, &base) || __builtin_sub_overflow(form_base(f, j), base, &base))
+				return;
+			least = MIN(least, base);
+			most = MAX(most, base);
+		}
+		if (__builtin_add_overflow(least, down + MIN(more, 0), &least) ||
+		    __builtin_add_overflow(most, up + MAX(more, 0), &most))
+			return;
+		*lo = MAX(*lo, least);
+		*hi = MIN(*hi, most);
+	}
+}
+
 int form_range(const struct form_batch *b, const struct form *f, int64_t *lo, int64_t *hi)
 {
 	int64_t least = f->base[0], most = f->base[0], down, up;
@@ -111,8 +282,11 @@ int form_range(const struct form_batch *b, const struct form *f, int64_t *lo, in
 		least = MIN(least, f->base[i]);
 		most = MAX(most, f->base[i]);
 	}
-	return spread_of(b, f, &down, &up) || __builtin_add_overflow(least, down, lo) ||
-		__builtin_add_overflow(most, up, hi) ? -1 : 0;
+	if (spread_of(b, f, &down, &up) || __builtin_add_overflow(least, down, lo) ||
+	    __builtin_add_overflow(most, up, hi))
+		return -1;
+	narrow(b, f, -1, lo, hi);
+	return 0;
 }
 
 void form_range_at(const struct form_batch *b, const struct form *f, int i, int64_t *lo, int64_t *hi)
@@ -120,6 +294,7 @@ void form_range_at(const struct form_batch *b, const struct form *f, int i, int6
 	spread_of(b, f, lo, hi);
 	*lo += form_base(f, i);
 	*hi += form_base(f, i);
+	narrow(b, f, i, lo, hi);
 }
 
 struct form form_add(struct form_batch *b, const struct form *x, const struct form *y, int64_t times)
@@ -131,7 +306,6 @@ struct form form_add(struct form_batch *b, const struct form *x, const struct fo
 	if (x->kind != FORM_INT || y->kind != FORM_INT)
 		return none_of(x, y);
 	r.many = x->many || y->many;
-	r.loose = x->loose || y->loose;
 	n = r.many ? b->n : 1;
 	r.base = base = arena_alloc(b->mem, (size_t)n * sizeof *base);
 	if (!base)
@@ -143,6 +317,8 @@ struct form form_add(struct form_batch *b, const struct form *x, const struct fo
 
 		if (ck_mul64(y->coef[k], times, &more) || __builtin_add_overflow(x->coef[k], more, &r.coef[k]))
 			return form_none(FORM_UNDECIDED);
+		/* a loose value may cancel: row * n + (at - row * n) is `at` */
+		r.loose |= k >= FORM_LOOSE && r.coef[k] && !b->of[k];
 	}
 	return r;
 }

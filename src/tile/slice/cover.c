@@ -2,6 +2,7 @@
 #include "tile/slice/cover.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -13,6 +14,10 @@ static const int64_t bits_most = (int64_t)1 << 31, box_most = (int64_t)1 << 22;
 
 void cover_release(struct cover *c)
 {
+	if (c->period)
+		cover_release(c->period);
+	mem_free(c->period);
+	c->period = NULL;
 	vec_free(c);
 	mem_free(c->bits);
 	c->bits = NULL;
@@ -103,7 +108,7 @@ int cover_add(struct cover *c, int64_t lo, int64_t hi)
 
 /* Puts the dimensions in the order of falling stride, drops those of one index, turns negative
  * strides round, and joins those that continue each other: 64 rows of 256 bytes with stride 256 are
- * one row of 16384 bytes. Returns their number. */
+ * one row of 16384 bytes, and 8 images of 3 planes are 24 planes. Returns their number. */
 static int tidy(int64_t *base, int64_t *size, int n, int64_t *stride, int64_t *count)
 {
 	int m = 0;
@@ -129,7 +134,76 @@ static int tidy(int64_t *base, int64_t *size, int n, int64_t *stride, int64_t *c
 		*size += stride[m - 1] * (count[m - 1] - 1);
 		m--;
 	}
+	for (; m > 1 && stride[0] == stride[1] * count[1]; m--) {
+		count[1] *= count[0];
+		memmove(stride, stride + 1, (size_t)(m - 1) * sizeof *stride);
+		memmove(count, count + 1, (size_t)(m - 1) * sizeof *count);
+	}
 	return m;
+}
+
+/* Replaces the period of a set by one that is longer: `bytes` of it, which are the whole storage in the end. Returns 1
+ * if that has too many ranges. */
+static int unfold(struct cover *c, int64_t bytes)
+{
+	struct cover *one = c->period, *longer;
+	int64_t times = bytes / one->bytes;
+	int rc = one->period ? unfold(one, one->bytes) : 0;
+
+	if (rc)
+		return rc;
+	merge(one);
+	if (one->bits || (int64_t)one->n > box_most / times)
+		return 1;
+	longer = bytes == c->bytes ? c : mem_zalloc(sizeof *longer);
+	if (!longer)
+		return -1;
+	if (longer != c)
+		*longer = (struct cover){ .bytes = bytes, .unit = c->unit };
+	c->period = longer == c ? NULL : longer;
+	for (int64_t t = 0; t < times; t++)
+		for (size_t i = 0; i < one->n && !rc; i++)
+			rc = cover_add(longer, t * one->bytes + one->v[i].lo, t * one->bytes + one->v[i].hi);
+	cover_release(one);
+	mem_free(one);
+	return rc;
+}
+
+/* Begins a period of an empty set. Returns 1 if the set is not empty. */
+static int begin_period(struct cover *c, int64_t bytes)
+{
+	if (c->n || c->bits)
+		return 1;
+	c->period = mem_zalloc(sizeof *c->period);
+	if (!c->period)
+		return -1;
+	*c->period = (struct cover){ .bytes = bytes, .unit = c->unit };
+	return 0;
+}
+
+/* Adds a box to the period, if it repeats through the whole storage like those before it. Returns 0 if it was added, 2
+ * if it does not suit, else as cover_add_box. The dimensions are in the order of falling stride. */
+static int add_period(struct cover *c, int64_t base, int64_t size, int n, int64_t *stride, int64_t *count)
+{
+	int64_t end = base + size, all, was = c->period ? c->period->bytes : 0;
+	int rc = 0;
+
+	for (int i = 1; i < n; i++)
+		end += stride[i] * (count[i] - 1);
+	if (!n || ck_mul64(stride[0], count[0], &all) || all != c->bytes || end > stride[0] || base < 0)
+		return 2;
+	if (was && was % stride[0] && stride[0] % was)
+		return 2;
+	if (!was)
+		rc = begin_period(c, stride[0]);
+	else if (was < stride[0])
+		rc = unfold(c, stride[0]);
+	if (rc || !c->period)
+		return rc < 0 ? -1 : 2;
+	count[0] = c->period->bytes / stride[0];
+	rc = cover_add_box(c->period, base, size, n, stride, count);
+	c->adds += count[0];
+	return rc;
 }
 
 int cover_add_box(struct cover *c, int64_t base, int64_t size, int n, const int64_t *stride, const int64_t *count)
@@ -145,6 +219,12 @@ int cover_add_box(struct cover *c, int64_t base, int64_t size, int n, const int6
 			return 0;
 	}
 	m = tidy(&base, &size, n, s, k);
+	rc = add_period(c, base, size, m, s, k);
+	if (rc != 2)
+		return rc;
+	rc = c->period ? unfold(c, c->bytes) : 0;
+	if (rc)
+		return rc;
 	for (int i = 0; i < m; i++)
 		if (ck_mul64(ranges, k[i], &ranges) || ranges > box_most)
 			return 1;
@@ -179,9 +259,35 @@ static int64_t count_bits(const struct cover *c, int64_t lo, int64_t hi, int64_t
 	return n;
 }
 
+/* cover_count for a set that repeats: parts of periods at both ends, and whole ones between them. */
+static int64_t count_periods(struct cover *c, int64_t lo, int64_t hi, int64_t *gap)
+{
+	int64_t each = c->period->bytes, whole = 0, hole = each, n = 0, at = lo;
+
+	*gap = hi;
+	while (at < hi) {
+		int64_t start = at - at % each, to = MIN(hi - start, each), here;
+
+		if (at == start && to == each && whole) {
+			n += whole * ((hi - at) / each);
+			at += (hi - at) / each * each;
+			continue;
+		}
+		n += here = cover_count(c->period, at - start, to, &hole);
+		whole = at == start && to == each ? here : 0;
+		if (hole < to)
+			*gap = MIN(*gap, start + hole);
+		at = start + to;
+	}
+	return n;
+}
+
 int64_t cover_count(struct cover *c, int64_t lo, int64_t hi, int64_t *gap)
 {
 	int64_t n = 0, at = lo;
+
+	if (c->period)
+		return count_periods(c, lo, hi, gap);
 
 	if (c->bits) {
 		*gap = -1;
@@ -210,6 +316,8 @@ int64_t cover_end(const struct cover *c)
 {
 	int64_t end = 0;
 
+	if (c->period)
+		return c->bytes - c->period->bytes + cover_end(c->period);
 	for (int64_t i = c->bits ? c->bytes / c->unit : 0; i > 0; i--)
 		if (c->bits[(i - 1) / 64] >> ((i - 1) % 64) & 1)
 			return i * c->unit;

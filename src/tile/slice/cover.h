@@ -3,7 +3,10 @@
  * Accesses arrive as ranges, often in an order in which neighbours follow each other. The set is a
  * list of ranges that is sorted and merged when it grows; a set of very many short ranges becomes a
  * bitmap. Example: 16384 instances that each write 64 rows of 256 bytes add a million ranges, and
- * the finished set is one range. */
+ * the finished set is one range.
+ *
+ * If every box repeats with the same period through the whole storage, as the same pixels of all planes of an image
+ * do, one period is kept. */
 #ifndef TILE_SLICE_COVER_H
 #define TILE_SLICE_COVER_H
 
@@ -20,6 +23,7 @@ struct cover {
 	int merges;                 /* how often the list was sorted */
 	uint64_t *bits;             /* one for each unit; NULL: the list of ranges is the set */
 	int64_t adds;               /* ranges that were added, counted each time */
+	struct cover *period;       /* a set that repeats through the storage and is all of this one; NULL: none */
 };
 
 /* All zero but `bytes` and `unit` is the empty set. */

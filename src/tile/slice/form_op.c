@@ -1,13 +1,14 @@
 /* Instructions over forms: see form_op.h.
  *
- * Sums and products with numbers keep their form. A quotient or remainder of a tile has a form if the
+ * Sums and products with numbers keep their form. A quotient or remainder of a tile needs no variable if the
  * quotient is the same in all lanes of an instance, or if the divisor divides the coefficients that
  * exceed it: (pid * 64 + lane) // 16 with a tile of [4, 16] lanes. Other integer operations have a form
  * for values that depend on the instance only; of tiles at least their bounds are kept. */
 #include "tile/slice/form_op.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "tile/slice/float_op.h"
 
 /* Everything that a function of one operation needs. */
 struct operands {
@@ -56,26 +57,25 @@ static struct form plain_op(const struct operands *o, enum tile_op op)
 }
 
 /* The bounds of a quotient or remainder of a tile by a positive number. */
-static struct form loose_quotient(const struct operands *o, int rem, int64_t by)
+static struct form loose_quotient(struct form_batch *b, const struct form *x, int rem, int64_t by)
 {
 	int64_t lo, hi;
 
-	if (form_range(o->b, &o->v[0], &lo, &hi))
+	if (form_range(b, x, &lo, &hi))
 		return form_none(FORM_UNDECIDED);
 	if (!rem)
-		return form_between(o->b, lo / by, hi / by);
-	return form_between(o->b, lo < 0 ? -MIN(-lo, by - 1) : 0, hi < 0 ? 0 : MIN(hi, by - 1));
+		return form_between(b, lo / by, hi / by);
+	return form_between(b, lo < 0 ? -MIN(-lo, by - 1) : 0, hi < 0 ? 0 : MIN(hi, by - 1));
 }
 
 /* Splits x = by * whole + part, where `part` has all coefficients that `by` does not divide. Succeeds
  * if part lies in [0, by) in every instance. */
-static int split(const struct operands *o, int64_t by, struct form *whole, struct form *part)
+static int split(struct form_batch *b, const struct form *x, int64_t by, struct form *whole, struct form *part)
 {
-	const struct form *x = &o->v[0];
-	int n = x->many ? o->b->n : 1;
-	int64_t *up = arena_alloc(o->b->mem, (size_t)n * sizeof *up), *rest, lo, hi;
+	int n = x->many ? b->n : 1;
+	int64_t *up = arena_alloc(b->mem, (size_t)n * sizeof *up), *rest, lo, hi;
 
-	rest = arena_alloc(o->b->mem, (size_t)n * sizeof *rest);
+	rest = arena_alloc(b->mem, (size_t)n * sizeof *rest);
 	if (!up || !rest)
 		return 0;
 	*whole = *part = *x;
@@ -90,7 +90,7 @@ static int split(const struct operands *o, int64_t by, struct form *whole, struc
 
 		part->base = &at;
 		part->many = 0;
-		form_range_at(o->b, part, 0, &down, &hi);
+		form_range_at(b, part, 0, &down, &hi);
 		/* towards negative infinity; the caller has excluded negative values of x */
 		up[i] = down >= 0 ? down / by : -((by - 1 - down) / by);
 		rest[i] = at - up[i] * by;
@@ -98,20 +98,24 @@ static int split(const struct operands *o, int64_t by, struct form *whole, struc
 	part->many = whole->many = x->many;
 	part->base = rest;
 	whole->base = up;
-	return !form_range(o->b, part, &lo, &hi) && lo >= 0 && hi < by;
+	return !form_range(b, part, &lo, &hi) && lo >= 0 && hi < by;
 }
 
-/* A quotient or a remainder by a number. */
-static struct form quotient(const struct operands *o, int rem, int64_t by)
+struct form form_quotient(struct form_batch *b, const struct form *x, int rem, int64_t by)
 {
 	struct form whole, part;
 	int64_t lo, hi;
 
-	if (by <= 0 || form_range(o->b, &o->v[0], &lo, &hi))
+	if (by <= 0 || form_range(b, x, &lo, &hi))
 		return form_none(FORM_UNDECIDED);
-	if (lo < 0 || o->v[0].loose || !split(o, by, &whole, &part))
-		return loose_quotient(o, rem, by);
-	return rem ? part : whole;
+	if (lo < 0 || x->loose)
+		return loose_quotient(b, x, rem, by);
+	if (split(b, x, by, &whole, &part))
+		return rem ? part : whole;
+	whole = form_divide(b, x, by);
+	if (whole.kind == FORM_NONE)
+		return loose_quotient(b, x, rem, by);
+	return rem ? form_add(b, x, &whole, -by) : whole;
 }
 
 /* A minimum or maximum of tiles: one of the two if the ranges decide it, else the bounds. */
@@ -153,10 +157,12 @@ static struct form bitwise(const struct operands *o, int64_t by)
 		return form_none(FORM_UNDECIDED);
 	switch (o->in->op) {
 	case TOP_SHL: return by < 62 ? form_scale(o->b, &o->v[0], (int64_t)1 << by) : form_none(FORM_UNDECIDED);
-	case TOP_SHR: return lo >= 0 && by < 62 ? quotient(o, 0, (int64_t)1 << by) : form_none(FORM_UNDECIDED);
+	case TOP_SHR:
+		return lo >= 0 && by < 62 ? form_quotient(o->b, &o->v[0], 0, (int64_t)1 << by) :
+			form_none(FORM_UNDECIDED);
 	case TOP_AND:
 		if (lo >= 0 && by < INT64_MAX && !(by & (by + 1)))
-			return quotient(o, 1, by + 1);
+			return form_quotient(o->b, &o->v[0], 1, by + 1);
 		return form_between(o->b, 0, by);
 	default: return form_none(FORM_UNDECIDED);
 	}
@@ -177,149 +183,56 @@ static struct form int_op(const struct operands *o)
 	case TOP_MUL: return product(o);
 	case TOP_MIN: case TOP_MAX: return extreme(o, o->in->op == TOP_MAX);
 	case TOP_DIV: case TOP_REM:
-		return form_is_number(y, &by) ? quotient(o, o->in->op == TOP_REM, by) : form_none(FORM_UNDECIDED);
+		return form_is_number(y, &by) ? form_quotient(o->b, x, o->in->op == TOP_REM, by) :
+			form_none(FORM_UNDECIDED);
 	case TOP_AND: case TOP_SHL: case TOP_SHR:
 		return form_is_number(y, &by) && by >= 0 ? bitwise(o, by) : form_none(FORM_UNDECIDED);
 	default: return form_none(FORM_UNDECIDED);
 	}
 }
 
-/* --- floats: scalars that depend on the instance only -------------------------------------------- */
-
-/* A value as the type holds it. */
-static double rounded(enum dtype dt, double v)
-{
-	unsigned char raw[8];
-
-	if (dt == DT_F64)
-		return v;
-	if (dt == DT_F32)
-		return (double)(float)v;
-	dtype_store(dt, raw, v);
-	return dtype_load(dt, raw);
-}
-
-static double float_number(enum tile_op op, double a, double b, double c)
-{
-	switch (op) {
-	case TOP_ADD: return a + b;
-	case TOP_SUB: return a - b;
-	case TOP_MUL: return a * b;
-	case TOP_DIV: return a / b;
-	case TOP_REM: return fmod(a, b);
-	case TOP_MIN: return fmin(a, b);
-	case TOP_MAX: return fmax(a, b);
-	case TOP_FMA: return fma(a, b, c);
-	case TOP_NEG: return -a;
-	case TOP_ABS: return fabs(a);
-	case TOP_FLOOR: return floor(a);
-	case TOP_CEIL: return ceil(a);
-	case TOP_TRUNC: return trunc(a);
-	case TOP_RINT: return rint(a);
-	case TOP_ROUND: return round(a);
-	case TOP_SQRT: return sqrt(a);
-	case TOP_RSQRT: return 1.0 / sqrt(a);
-	case TOP_RCP: return 1.0 / a;
-	case TOP_EXP: return exp(a);
-	case TOP_EXP2: return exp2(a);
-	case TOP_LOG: return log(a);
-	case TOP_LOG2: return log2(a);
-	case TOP_SIN: return sin(a);
-	case TOP_COS: return cos(a);
-	case TOP_TANH: return tanh(a);
-	case TOP_ERF: return erf(a);
-	case TOP_POW: return pow(a, b);
-	default: return NAN;
-	}
-}
-
-/* Whether float_number knows the operation. */
-static int is_float_op(enum tile_op op)
-{
-	return !isnan(float_number(op, 0.25, 0.5, 0.75));
-}
-
-static struct form float_op(const struct operands *o)
-{
-	struct form r = { .kind = FORM_FLOAT, .memory = -1 };
-	double *f;
-	int n;
-
-	if (!is_float_op((enum tile_op)o->in->op))
-		return form_none(FORM_UNDECIDED);
-	for (int k = 0; k < o->in->n_src; k++)
-		r.many |= o->v[k].many;
-	n = r.many ? o->b->n : 1;
-	r.f = f = arena_alloc(o->b->mem, (size_t)n * sizeof *f);
-	if (!f)
-		return form_none(FORM_UNDECIDED);
-	for (int i = 0; i < n; i++) {
-		double a = form_float(&o->v[0], i), b = o->in->n_src > 1 ? form_float(&o->v[1], i) : 0.0,
-			c = o->in->n_src > 2 ? form_float(&o->v[2], i) : 0.0;
-
-		f[i] = rounded((enum dtype)o->to.dt, float_number((enum tile_op)o->in->op, a, b, c));
-	}
-	return r;
-}
-
 /* --- comparisons, choices, casts ------------------------------------------------------------------ */
 
-static int float_compare(enum tile_op op, double a, double b)
+/* Whether two integers that depend on the instance only are equal, or differ. */
+static struct form compare_numbers(struct form_batch *b, int equal, const struct form *x, const struct form *y)
 {
-	switch (op) {
-	case TOP_EQ: return a == b;
-	case TOP_NE: return a != b;
-	case TOP_LT: return a < b;
-	case TOP_LE: return a <= b;
-	case TOP_GT: return a > b;
-	default: return a >= b;
-	}
-}
-
-/* A comparison that depends on the instance only: of floats, or == and != of integers. */
-static struct form compare_numbers(const struct operands *o)
-{
-	const struct form *x = &o->v[0], *y = &o->v[1];
-	int many = x->many || y->many, n = many ? o->b->n : 1;
-	int64_t *v = arena_alloc(o->b->mem, (size_t)n * sizeof *v);
+	int many = x->many || y->many, n = many ? b->n : 1;
+	int64_t *v = arena_alloc(b->mem, (size_t)n * sizeof *v);
 
 	if (!v)
 		return form_none(FORM_UNDECIDED);
 	for (int i = 0; i < n; i++)
-		v[i] = x->kind == FORM_FLOAT ?
-			float_compare((enum tile_op)o->in->op, form_float(x, i), form_float(y, i)) :
-			(form_base(x, i) == form_base(y, i)) == (o->in->op == TOP_EQ);
-	return form_bool(o->b, v, many);
+		v[i] = (form_base(x, i) == form_base(y, i)) == equal;
+	return form_bool(b, v, many);
 }
 
 /* a < b is a - b < 0, a <= b is a - b - 1 < 0. */
-static struct form compare(const struct operands *o)
+struct form form_compare(struct form_batch *b, enum tile_op op, const struct form *x, const struct form *y)
 {
-	const struct form *x = &o->v[0], *y = &o->v[1];
-	int or_equal = o->in->op == TOP_LE || o->in->op == TOP_GE, turned = o->in->op == TOP_GT || o->in->op == TOP_GE;
+	int or_equal = op == TOP_LE || op == TOP_GE, turned = op == TOP_GT || op == TOP_GE;
 	struct form d, one, c, e;
 
 	if (x->kind == FORM_FLOAT && y->kind == FORM_FLOAT)
-		return compare_numbers(o);
+		return float_compare(b, op, x, y);
 	if (x->kind != FORM_INT || y->kind != FORM_INT || x->memory >= 0)
 		return form_none(FORM_UNDECIDED);
-	one = form_const(o->b, 1);
-	if (o->in->op != TOP_EQ && o->in->op != TOP_NE) {
-		d = turned ? form_add(o->b, y, x, -1) : form_add(o->b, x, y, -1);
-		d = or_equal ? form_add(o->b, &d, &one, -1) : d;
-		return form_below_zero(o->b, &d);
+	one = form_const(b, 1);
+	if (op != TOP_EQ && op != TOP_NE) {
+		d = turned ? form_add(b, y, x, -1) : form_add(b, x, y, -1);
+		d = or_equal ? form_add(b, &d, &one, -1) : d;
+		return form_below_zero(b, &d);
 	}
 	if (form_is_plain(x) && form_is_plain(y) && !x->loose && !y->loose)
-		return compare_numbers(o);
+		return compare_numbers(b, op == TOP_EQ, x, y);
 	/* x == y: x - y - 1 < 0 and y - x - 1 < 0 */
-	d = form_add(o->b, x, y, -1);
-	c = form_add(o->b, &d, &one, -1);
-	d = form_add(o->b, y, x, -1);
-	d = form_add(o->b, &d, &one, -1);
-	e = form_below_zero(o->b, &d);
-	c = form_below_zero(o->b, &c);
-	e = form_and(o->b, &c, &e);
-	return o->in->op == TOP_EQ ? e : form_not(o->b, &e);
+	d = form_add(b, x, y, -1);
+	c = form_add(b, &d, &one, -1);
+	d = form_add(b, y, x, -1);
+	d = form_add(b, &d, &one, -1);
+	e = form_below_zero(b, &d);
+	c = form_below_zero(b, &c);
+	e = form_and(b, &c, &e);
+	return op == TOP_EQ ? e : form_not(b, &e);
 }
 
 /* Chooses in each instance. Both values must have the same coefficients. */
@@ -363,8 +276,11 @@ struct form form_select(struct form_batch *b, const struct form *c, const struct
 	if (x->kind == FORM_NONE || y->kind == FORM_NONE)
 		return form_none((enum form_why)(x->kind == FORM_NONE ? x->why : y->why));
 	if (form_is_plain_bool(c) && x->kind == y->kind && x->kind != FORM_BOOL && x->memory == y->memory &&
+	    x->over == y->over && !(x->kind == FORM_FLOAT && (x->loose || y->loose)) &&
 	    !memcmp(x->coef, y->coef, sizeof x->coef))
 		return select_instances(b, c, x, y);
+	if (x->kind == FORM_FLOAT && y->kind == FORM_FLOAT)
+		return float_either(b, x, y);
 	if (x->kind != FORM_INT || y->kind != FORM_INT || x->memory >= 0 || y->memory >= 0 ||
 	    form_range(b, x, &lo, &hi) || form_range(b, y, &from, &to))
 		return form_none(FORM_UNDECIDED);
@@ -379,70 +295,23 @@ static struct form bool_numbers(struct form_batch *b, const struct form *x)
 	return form_select(b, x, &one, &zero);
 }
 
-/* Truncates. A value out of range becomes the nearest one of the type. */
-static struct form float_to_int(const struct operands *o)
-{
-	struct form r = { .kind = FORM_INT, .memory = -1, .many = o->v[0].many };
-	int n = r.many ? o->b->n : 1, bits = 8 * dtype_size((enum dtype)o->to.dt);
-	int64_t *base = arena_alloc(o->b->mem, (size_t)n * sizeof *base);
-	int is_signed = dtype_info((enum dtype)o->to.dt)->class == DTC_SINT;
-	double most = ldexp(1.0, MIN(bits - is_signed, 62)) - 1.0, least = is_signed ? -most - 1.0 : 0.0;
-
-	if (!base)
-		return form_none(FORM_UNDECIDED);
-	for (int i = 0; i < n; i++) {
-		double v = form_float(&o->v[0], i);
-
-		base[i] = isnan(v) ? 0 : (int64_t)trunc(fmin(fmax(v, least), most));
-	}
-	r.base = base;
-	return r;
-}
-
-static struct form int_to_float(const struct operands *o)
-{
-	struct form r = { .kind = FORM_FLOAT, .memory = -1, .many = o->v[0].many };
-	int n = r.many ? o->b->n : 1;
-	double *f = arena_alloc(o->b->mem, (size_t)n * sizeof *f);
-
-	if (!f || !form_is_plain(&o->v[0]) || o->v[0].loose)
-		return form_none(FORM_UNDECIDED);
-	for (int i = 0; i < n; i++)
-		f[i] = rounded((enum dtype)o->to.dt, (double)form_base(&o->v[0], i));
-	r.f = f;
-	return r;
-}
-
 static struct form cast(const struct operands *o)
 {
-	int to_float = dtype_is_float((enum dtype)o->to.dt);
+	enum dtype to = (enum dtype)o->to.dt;
 	struct form x = o->v[0], zero;
-	struct operands p = *o;
 
 	if (o->to.ptr || o->from.ptr)
 		return o->to.ptr && o->from.ptr ? x : form_none(FORM_UNDECIDED);
-	if (x.kind == FORM_BOOL && o->to.dt != DT_BOOL)
+	if (x.kind == FORM_BOOL && to != DT_BOOL)
 		x = bool_numbers(o->b, &x);
-	p.v = &x;
-	if (x.kind == FORM_FLOAT && to_float) {
-		struct tile_insn same = { .op = TOP_MAX, .n_src = 2 };
-		struct form two[2] = { x, x };
-
-		p.v = two;
-		p.in = &same;
-		return float_op(&p);
+	if (dtype_is_float(to))
+		return x.kind == FORM_INT || x.kind == FORM_FLOAT ? float_from(o->b, &x, to) :
+			form_none(FORM_UNDECIDED);
+	if (to == DT_BOOL && x.kind == FORM_INT) {
+		zero = form_const(o->b, 0);
+		return form_compare(o->b, TOP_NE, &x, &zero);
 	}
-	if (o->to.dt == DT_BOOL && x.kind == FORM_INT) {
-		struct tile_insn differs = { .op = TOP_NE, .n_src = 2 };
-		struct form two[2] = { x, zero = form_const(o->b, 0) };
-
-		p.v = two;
-		p.in = &differs;
-		return compare(&p);
-	}
-	if (to_float)
-		return x.kind == FORM_INT ? int_to_float(&p) : form_none(FORM_UNDECIDED);
-	return x.kind == FORM_FLOAT ? float_to_int(&p) : x;
+	return x.kind == FORM_FLOAT ? float_to_int(o->b, &x, to) : x;
 }
 
 /* --- shape ---------------------------------------------------------------------------------------- */
@@ -488,8 +357,8 @@ static struct form reshape(const struct operands *o, const struct form *x)
 	return r;
 }
 
-/* One form through a change of shape. */
-static struct form shape_one(const struct operands *o, const struct form *x)
+/* The coefficients of the tile's dimensions through a change of shape. */
+static struct form move_lanes(const struct operands *o, const struct form *x)
 {
 	int from[TILE_DIMS];
 
@@ -507,15 +376,47 @@ static struct form shape_one(const struct operands *o, const struct form *x)
 	}
 }
 
+/* Whether each lane of the operand keeps its place. */
+static int keeps_lanes(const struct operands *o)
+{
+	return o->in->op == TOP_SPLAT || o->in->op == TOP_BROADCAST ||
+		(o->in->op == TOP_EXPAND_DIMS && o->in->imm >= o->from.ndim);
+}
+
+/* One form through a change of shape. A quotient is that of the moved dividend. A loose value gets a new variable,
+ * because x[:, None] - x[None, :] is not 0. */
+static struct form shape_one(const struct operands *o, const struct form *x)
+{
+	struct form r = move_lanes(o, x), value;
+
+	for (int k = FORM_LOOSE; k < FORM_VARS && r.kind == x->kind && x->kind == FORM_INT && !keeps_lanes(o); k++) {
+		if (!x->coef[k])
+			continue;
+		if (o->b->of[k]) {
+			value = shape_one(o, o->b->of[k]);
+			value = value.kind == FORM_INT ? form_divide(o->b, &value, o->b->by[k]) : value;
+		} else {
+			value = form_between_rounded(o->b, o->b->first[k], o->b->first[k] + o->b->extent[k] - 1,
+						     o->b->digits[k]);
+		}
+		if (value.kind != FORM_INT)
+			return form_none(FORM_UNDECIDED);
+		r = form_replace(o->b, &r, k, &value);
+	}
+	return r;
+}
+
 /* Every condition of a bool changes its shape. */
 static struct form shape(const struct operands *o)
 {
 	struct form r = o->v[0], *cond;
 
-	if (r.kind == FORM_NONE || r.kind == FORM_FLOAT)
-		return r;
-	if (r.kind == FORM_INT)
+	if (r.kind == FORM_FLOAT && !r.loose && form_has_quotients(&r) && !keeps_lanes(o))
+		return form_none(FORM_UNDECIDED);
+	if (r.kind == FORM_INT || (r.kind == FORM_FLOAT && !r.loose))
 		return shape_one(o, &r);
+	if (r.kind != FORM_BOOL)
+		return r;
 	cond = arena_alloc(o->b->mem, (size_t)(r.n_conds + 1) * sizeof *cond);
 	if (!cond)
 		return form_none(FORM_UNDECIDED);
@@ -589,7 +490,7 @@ static struct form arithmetic(const struct operands *o)
 		if (o->v[k].kind != kind)
 			return form_none(FORM_UNDECIDED);
 	if (kind == FORM_FLOAT)
-		return float_op(o);
+		return float_op(o->b, (enum tile_op)o->in->op, o->v, o->in->n_src, (enum dtype)o->to.dt);
 	if (kind == FORM_BOOL)
 		return bool_op(o);
 	r = o->in->n_src == 1 ? one_operand(o) : o->in->n_src == 2 ? int_op(o) : form_none(FORM_UNDECIDED);
@@ -610,8 +511,8 @@ static int lacking(const struct tile_insn *in, const struct form *src, struct fo
 	return none;
 }
 
-struct form form_op(struct form_batch *b, const struct tile_code *code, const struct tile_insn *in,
-		    const struct form *src)
+static struct form result(struct form_batch *b, const struct tile_code *code, const struct tile_insn *in,
+			  const struct form *src)
 {
 	struct operands o = { .b = b, .in = in, .to = code->regs[tile_dst(in, 0)], .v = src };
 	struct form r;
@@ -628,11 +529,11 @@ struct form form_op(struct form_batch *b, const struct tile_code *code, const st
 	switch (in->op) {
 	case TOP_CONST:
 		return o.to.ptr ? form_none(FORM_UNDECIDED) : dtype_is_float((enum dtype)o.to.dt) ?
-			form_const_float(b, rounded((enum dtype)o.to.dt, in->fimm)) :
+			form_const_float(b, float_rounded((enum dtype)o.to.dt, in->fimm)) :
 			o.to.dt == DT_BOOL ? form_bool(b, &in->imm, 0) : form_const(b, in->imm);
 	case TOP_ARANGE:
 		r = form_const(b, in->imm);
-		r.coef[0] = 1;
+		r.coef[0] = o.to.shape[0] > 1;
 		return r;
 	case TOP_MOV: return src[0];
 	case TOP_SPLAT: case TOP_BROADCAST: case TOP_EXPAND_DIMS: case TOP_RESHAPE: case TOP_PERMUTE:
@@ -641,8 +542,19 @@ struct form form_op(struct form_batch *b, const struct tile_code *code, const st
 		r = cast(&o);
 		return o.to.ptr ? r : form_wrap(b, &r, (enum dtype)o.to.dt);
 	case TOP_ADDPTR: return add_pointer(&o);
-	case TOP_EQ: case TOP_NE: case TOP_LT: case TOP_LE: case TOP_GT: case TOP_GE: return compare(&o);
+	case TOP_EQ: case TOP_NE: case TOP_LT: case TOP_LE: case TOP_GT: case TOP_GE:
+		return form_compare(b, (enum tile_op)in->op, &src[0], &src[1]);
 	case TOP_SELECT: return form_select(b, &src[0], &src[1], &src[2]);
 	default: return arithmetic(&o);
 	}
+}
+
+struct form form_op(struct form_batch *b, const struct tile_code *code, const struct tile_insn *in,
+		    const struct form *src)
+{
+	struct form r = result(b, code, in, src);
+
+	for (int k = 0; r.kind == FORM_NONE && k < in->n_src; k++)
+		r.rounded |= (uint8_t)form_is_rounded(b, &src[k]);
+	return r;
 }

@@ -9,5 +9,9 @@ struct form form_op(struct form_batch *b, const struct tile_code *code, const st
 		    const struct form *src);
 /* A choice between two values of any kind by a bool. */
 struct form form_select(struct form_batch *b, const struct form *c, const struct form *x, const struct form *y);
+/* A comparison of two values of one kind. */
+struct form form_compare(struct form_batch *b, enum tile_op op, const struct form *x, const struct form *y);
+/* The quotient of an integer by a number above zero, or the remainder. */
+struct form form_quotient(struct form_batch *b, const struct form *x, int rem, int64_t by);
 
 #endif

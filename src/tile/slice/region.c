@@ -4,14 +4,20 @@
  * First, variables that only occur together are joined: in pid * 64 + lane with 64 lanes the two make one
  * variable that counts the elements. Then a condition on one variable is a bound of it. Example:
  * y[row * n + col] under row < m and col < n is a box with two bounds. A condition on several variables
- * that are not joined must hold everywhere or nowhere, else the access is not decided. */
+ * that are not joined cuts the box into parts, one for each value of a variable; with too many parts the access is
+ * not decided. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "tile/slice/slice_walk.h"
 
-/* The cost of adding a range to a set, as that of an instruction. */
-enum { VARS = FORM_VARS, CONDS = FORM_CONDS + FORM_CONDS, RANGE_COST = 16 };
+/* The cost of adding a range to a set and of a part (add_parts), as that of an instruction; of adding a range to a list
+ * as that to a bitmap; passes of cut_all. */
+enum { VARS = FORM_VARS, CONDS = FORM_CONDS + FORM_CONDS + 2 * (FORM_VARS - FORM_LOOSE), RANGE_COST = 16,
+       PART_COST = 96, LIST_COST = 8, PASSES = 8 };
+
+/* Parts of an access in attempt 1 (add_parts); the others have fuel. */
+static const int64_t parts_most = 1 << 14;
 
 /* An access in this batch. */
 struct region {
@@ -26,6 +32,7 @@ struct region {
 	const struct form *cond[CONDS];
 	int64_t by[CONDS][VARS];    /* coefficients of the conditions */
 	int loose;                  /* the box is larger than what is touched */
+	int8_t of[VARS];            /* of a variable of loose values or quotients (closed_form.h): its number, or -1 */
 	int64_t lo[VARS], hi[VARS]; /* bounds in the current instance */
 };
 
@@ -40,6 +47,35 @@ static void add_conds(struct region *r, const struct form *x)
 	}
 }
 
+/* The same for an upper bound, which the conditions that are not exact may cut too. */
+static void add_all_conds(struct region *r, const struct form *x)
+{
+	for (int k = 0; k < x->n_conds; k++)
+		r->cond[r->n_conds++] = &x->cond[k];
+}
+
+static int is_used(const struct region *r, int k)
+{
+	int used = r->address && r->address->coef[k];
+
+	for (int c = 0; c < r->n_conds; c++)
+		used |= r->cond[c]->coef[k] != 0;
+	return used;
+}
+
+/* Adds the limits of the quotients in the address and in the conditions. A dividend may have quotients in it, but
+ * only ones that are older. */
+static void add_limits(struct region *r)
+{
+	const struct form_batch *b = &r->w->b;
+
+	for (int k = FORM_LOOSE + b->n_loose - 1; k >= FORM_LOOSE; k--)
+		if (b->of[k] && is_used(r, k)) {
+			r->cond[r->n_conds++] = &b->limits[k][0];
+			r->cond[r->n_conds++] = &b->limits[k][1];
+		}
+}
+
 /* Adds the variables of the tile, of the loops and of the program ids that count beyond one, or that
  * may not count at all. */
 static void add_vars(struct region *r)
@@ -49,17 +85,15 @@ static void add_vars(struct region *r)
 	for (int k = 0; k < FORM_VARS; k++) {
 		int64_t extent = w->b.extent[k];
 		const int64_t *trips = k >= FORM_LOOP && k < FORM_LOOP + w->depth ? w->trips[k - FORM_LOOP] : NULL;
-		int used = r->address->coef[k] != 0;
 
 		if (k >= FORM_LOOP + w->depth && k < FORM_PID)
 			continue;
-		for (int c = 0; c < r->n_conds; c++)
-			used |= r->cond[c]->coef[k] != 0;
-		if (!used && !trips && extent > 0)
+		if (!is_used(r, k) && !trips && extent > 0)
 			continue;
 		r->coef[r->n] = r->address->coef[k];
 		r->extent[r->n] = extent;
 		r->trips[r->n] = trips;
+		r->of[r->n] = (int8_t)(k >= FORM_LOOSE ? k : -1);
 		for (int c = 0; c < r->n_conds; c++)
 			r->by[c][r->n] = r->cond[c]->coef[k];
 		r->n++;
@@ -72,7 +106,7 @@ static int continues(const struct region *r, int p, int q)
 	int64_t e = r->extent[q];
 	int any = r->coef[q] != 0;
 
-	if (p == q || r->trips[q] || e < 2 || r->coef[p] != r->coef[q] * e)
+	if (p == q || r->trips[q] || e < 2 || r->coef[p] != r->coef[q] * e || r->of[p] >= 0 || r->of[q] >= 0)
 		return 0;
 	for (int c = 0; c < r->n_conds; c++) {
 		if (r->by[c][p] != r->by[c][q] * e)
@@ -89,6 +123,7 @@ static void remove_var(struct region *r, int p)
 	r->coef[p] = r->coef[last];
 	r->extent[p] = r->extent[last];
 	r->trips[p] = r->trips[last];
+	r->of[p] = r->of[last];
 	for (int c = 0; c < r->n_conds; c++)
 		r->by[c][p] = r->by[c][last];
 }
@@ -129,58 +164,82 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0);
 }
 
+/* Cuts variable k by base + sum < 0, where `lo` is the least value of base + sum in the box. */
+static void cut_var(struct region *r, int c, int k, int64_t lo)
+{
+	int64_t by = r->by[c][k];
+
+	/* the least value of all but variable k, which adds by * v */
+	lo -= MIN(by * r->lo[k], by * (r->hi[k] - 1));
+	if (by > 0)
+		r->hi[k] = MIN(r->hi[k], floor_div(-lo - 1, by) + 1);
+	else
+		r->lo[k] = MAX(r->lo[k], floor_div(lo, -by) + 1);
+}
+
 /* Cuts the box of the current instance by a condition base + sum < 0. Returns 1 if nothing is left, -1 if the
- * condition cannot be used, else 0. */
+ * condition holds in a part of the box that is no box, else 0. */
 static int cut(struct region *r, int c, int64_t base)
 {
 	int64_t lo = base, hi = base;
-	int var = -1, vars = 0;
+	int vars = 0;
 
 	for (int k = 0; k < r->n; k++) {
 		int64_t by = r->by[c][k];
 
-		if (!by)
-			continue;
 		lo += MIN(by * r->lo[k], by * (r->hi[k] - 1));
 		hi += MAX(by * r->lo[k], by * (r->hi[k] - 1));
-		if (r->hi[k] - r->lo[k] == 1) {
-			base += by * r->lo[k];
-		} else {
-			var = k;
-			vars++;
-		}
 	}
 	if (lo >= 0 || hi < 0)
 		return lo >= 0;
-	if (vars != 1)
-		return -1;
-	/* base + by * v < 0 */
-	if (r->by[c][var] > 0)
-		r->hi[var] = MIN(r->hi[var], floor_div(-base - 1, r->by[c][var]) + 1);
-	else
-		r->lo[var] = MAX(r->lo[var], floor_div(base, -r->by[c][var]) + 1);
-	return r->lo[var] >= r->hi[var];
+	for (int k = 0; k < r->n; k++)
+		if (r->by[c][k] && r->hi[k] - r->lo[k] > 1) {
+			cut_var(r, c, k, lo);
+			vars++;
+			if (r->lo[k] >= r->hi[k])
+				return 1;
+		}
+	return vars == 1 ? 0 : -1;
 }
 
-/* Cuts by all conditions, twice: the first pass may leave one index of a variable, which the second can use.
- * Returns as cut. */
-static int cut_all(struct region *r, int i)
-{
-	int open = 0;
+/* Conditions that hold in a part of the box that is no box. */
+struct open { int n; uint8_t cond[CONDS]; };
 
-	for (int pass = 0; pass < 2; pass++) {
-		open = 0;
-		for (int c = 0; c < r->n_conds; c++) {
-			int rc = cut(r, c, form_base(r->cond[c], i));
+/* Cuts by these conditions until nothing changes, PASSES times at most: one may leave a single index of a variable,
+ * which another can use. Those that hold everywhere in the box are dropped. Returns as cut. */
+static int cut_all(struct region *r, int i, struct open *o)
+{
+	int64_t size = 0, before;
+
+	for (int pass = 0; pass < PASSES && o->n; pass++) {
+		int left = 0;
+
+		for (int k = 0; k < o->n; k++) {
+			int c = o->cond[k], rc = cut(r, c, form_base(r->cond[c], i));
 
 			if (rc > 0)
 				return 1;
-			open |= rc < 0;
+			if (rc < 0)
+				o->cond[left++] = (uint8_t)c;
 		}
-		if (!open)
-			return 0;
+		o->n = left;
+		before = size;
+		size = 0;
+		for (int k = 0; k < r->n; k++)
+			size += r->hi[k] - r->lo[k];
+		if (size == before)
+			break;
 	}
-	return -1;
+	return o->n ? -1 : 0;
+}
+
+/* Cuts the whole box by all conditions. */
+static int cut_first(struct region *r, int i, struct open *o)
+{
+	o->n = r->n_conds;
+	for (int c = 0; c < r->n_conds; c++)
+		o->cond[c] = (uint8_t)c;
+	return cut_all(r, i, o);
 }
 
 /* The set of bytes that the access adds to. */
@@ -241,7 +300,7 @@ static int add_box(struct region *r, int i, int exact)
 	adds = to->adds;
 	rc = cover_add_box(to, base, r->size, r->n, r->coef, count);
 	if (r->in->op == TOP_LOAD)
-		r->w->ranges -= to->adds - adds;
+		r->w->ranges -= (to->bits ? 1 : LIST_COST) * (to->adds - adds);
 	else
 		r->w->fuel -= RANGE_COST * (to->adds - adds);
 	if (!rc && r->in->op != TOP_LOAD && r->in->op != TOP_STORE)
@@ -249,9 +308,55 @@ static int add_box(struct region *r, int i, int exact)
 	return rc;
 }
 
+/* The variable of these conditions with the fewest values in the box, but more than one. */
+static int next_var(const struct region *r, const struct open *o)
+{
+	int next = -1;
+
+	for (int c = 0; c < o->n; c++)
+		for (int k = 0; k < r->n; k++)
+			if (r->by[o->cond[c]][k] && r->hi[k] - r->lo[k] > 1 &&
+			    (next < 0 || r->hi[k] - r->lo[k] < r->hi[next] - r->lo[next]))
+				next = k;
+	return next;
+}
+
+/* The current box, cut by these conditions too. Each value of a variable makes a part of its own: m // 196 of 256 lanes
+ * has two or three values, and the lanes of each are a range; a window of 3 columns cuts the columns of an image in
+ * three ways. Returns as add_box. */
+static int add_parts(struct region *r, int i, const struct open *left)
+{
+	int k = r->loose ? -1 : next_var(r, left), rc = 0, open = 0;
+	int64_t lo[VARS], hi[VARS];
+
+	if (k < 0)
+		return add_box(r, i, 0);
+	r->w->parts -= r->hi[k] - r->lo[k];
+	r->w->fuel -= PART_COST * (r->hi[k] - r->lo[k]);
+	if (r->w->parts < 0 || r->w->fuel < 0)
+		return add_box(r, i, 0);
+	memcpy(lo, r->lo, sizeof lo);
+	memcpy(hi, r->hi, sizeof hi);
+	for (int64_t v = lo[k]; v < hi[k] && rc != 2; v++) {
+		struct open o = *left;
+
+		memcpy(r->lo, lo, sizeof lo);
+		memcpy(r->hi, hi, sizeof hi);
+		r->lo[k] = v;
+		r->hi[k] = v + 1;
+		rc = cut_all(r, i, &o);
+		rc = rc > 0 ? 0 : rc < 0 ? add_parts(r, i, &o) : add_box(r, i, 1);
+		if (rc < 0)
+			return rc;
+		open |= rc == 1;
+	}
+	return rc == 2 ? 2 : open;
+}
+
 /* The part of one instance. */
 static int add_instance(struct region *r, int i)
 {
+	struct open o;
 	int rc;
 
 	for (int k = 0; k < r->n; k++) {
@@ -260,8 +365,8 @@ static int add_instance(struct region *r, int i)
 		if (r->hi[k] <= 0)
 			return 0;
 	}
-	rc = cut_all(r, i);
-	return rc > 0 ? 0 : add_box(r, i, !rc && !r->loose);
+	rc = cut_first(r, i, &o);
+	return rc > 0 ? 0 : rc < 0 ? add_parts(r, i, &o) : add_box(r, i, !r->loose);
 }
 
 /* The operand that is the mask, or -1. */
@@ -277,17 +382,18 @@ static enum slice_answer answer_of(const struct form *f)
 	return f->kind == FORM_NONE && f->why == FORM_CONTENTS ? SLICE_CONTENTS : SLICE_UNDECIDED;
 }
 
-/* Adds every variable that counts lanes, iterations or instances. */
+/* Adds every variable that counts lanes, iterations or instances, and those of loose values. */
 static void add_all_vars(struct region *r)
 {
 	const struct slice_walk *w = r->w;
 
-	for (int k = 0; k < FORM_LOOSE; k++) {
+	for (int k = 0; k < FORM_LOOSE + w->b.n_loose; k++) {
 		if (k >= FORM_LOOP + w->depth && k < FORM_PID)
 			continue;
-		r->coef[r->n] = 0;
+		r->coef[r->n] = r->address ? r->address->coef[k] : 0;
 		r->extent[r->n] = w->b.extent[k];
 		r->trips[r->n] = k >= FORM_LOOP && k < FORM_PID ? w->trips[k - FORM_LOOP] : NULL;
+		r->of[r->n] = (int8_t)(k >= FORM_LOOSE ? k : -1);
 		for (int c = 0; c < r->n_conds; c++)
 			r->by[c][r->n] = r->cond[c]->coef[k];
 		r->n++;
@@ -305,21 +411,41 @@ static int overflows(const struct region *r)
 	return any;
 }
 
-/* The bytes that a store to an unknown place writes at most: its lanes in all instances and iterations, under the
- * conditions that are known. Example: out[index[i]] under i < 3000 writes 3000 elements at most, wherever they
- * are. Returns -1 when memory runs out. */
-static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, const struct form *mask)
+/* The elements in the box at most: its lanes in all instances and iterations, and the places that its address may
+ * name. */
+static int64_t most_elements(const struct region *r)
+{
+	int64_t lanes = 1, places = 1;
+
+	for (int k = 0; k < r->n; k++) {
+		int64_t n = r->of[k] < 0 ? r->hi[k] - r->lo[k] :
+			form_count_loose(&r->w->b, r->of[k], r->lo[k], r->hi[k]);
+
+		if (r->of[k] < 0 && ck_mul64(lanes, n, &lanes))
+			lanes = INT64_MAX;
+		if (r->coef[k] && ck_mul64(places, n, &places))
+			places = INT64_MAX;
+	}
+	return r->address ? MIN(lanes, places) : lanes;
+}
+
+/* The bytes that an access to an unknown place touches at most, under the conditions that are known. Example:
+ * out[index[i]] under i < 3000 writes 3000 elements at most, wherever they are. Returns -1 when memory runs out. */
+static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, const struct form *address,
+			  const struct form *mask)
 {
 	struct tile_type type = w->code->regs[tile_src(in, 0)];
-	struct region r = { .w = w, .in = in, .size = dtype_size((enum dtype)type.dt) };
-	int64_t most = r.size;
+	struct region r = { .w = w, .in = in, .size = dtype_size((enum dtype)type.dt),
+			    .address = address->kind == FORM_INT ? address : NULL };
+	struct open o;
+	int64_t most;
 
 	if (!w->by_pid || w->path_answer != SLICE_DECIDED)
 		return INT64_MAX;
 	form_lanes(&w->b, type);
-	add_conds(&r, &w->path);
+	add_all_conds(&r, &w->path);
 	if (mask && mask->kind == FORM_BOOL)
-		add_conds(&r, mask);
+		add_all_conds(&r, mask);
 	if (overflows(&r))
 		return INT64_MAX;
 	add_all_vars(&r);
@@ -330,28 +456,28 @@ static int64_t most_bytes(struct slice_walk *w, const struct tile_insn *in, cons
 	for (int k = 0; k < r.n; k++)
 		if (r.hi[k] <= 0)
 			return 0;
-	if (cut_all(&r, 0) > 0)
+	if (cut_first(&r, 0, &o) > 0)
 		return 0;
-	for (int k = 0; k < r.n; k++)
-		if (ck_mul64(most, r.hi[k] - r.lo[k], &most))
-			return INT64_MAX;
-	return most;
+	return ck_mul64(most_elements(&r), r.size, &most) ? INT64_MAX : most;
 }
 
 /* The access is not decided. Returns 0, or -1 when memory runs out. */
-static int note_unknown(struct slice_walk *w, const struct tile_insn *in, int memory, const struct form *mask,
-			enum slice_answer why)
+static int note_unknown(struct slice_walk *w, const struct tile_insn *in, const struct form *address,
+			const struct form *mask, enum slice_answer why)
 {
-	int64_t most;
+	struct slice_open open = { .most = most_bytes(w, in, address, mask), .why = why };
+	struct tile_type type = w->code->regs[tile_src(in, 0)];
 
-	if (in->op == TOP_LOAD) {
-		slice_unknown_load(w, memory, why);
-		return 0;
-	}
-	most = most_bytes(w, in, mask);
-	if (most >= 0)
-		slice_unknown_store(w, memory, why, most);
-	return most < 0 ? -1 : 0;
+	open.rounded = form_is_rounded(&w->b, address) || (mask && form_is_rounded(&w->b, mask));
+	open.each = w->depth ? INT64_MAX : dtype_size((enum dtype)type.dt);
+	for (int d = 0; d < type.ndim && !w->depth; d++)
+		open.each *= type.shape[d];
+	if (open.most >= 0 && in->op != TOP_LOAD)
+		slice_unknown(w, address->memory, 1, open);
+	/* an atomic operation reads as well */
+	if (open.most >= 0 && in->op != TOP_STORE)
+		slice_unknown(w, address->memory, 0, open);
+	return open.most < 0 ? -1 : 0;
 }
 
 /* Why the operands or the path of an access have no form; SLICE_DECIDED: they have one. */
@@ -377,17 +503,20 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 	if (w->dry || w->quiet)
 		return 0;
 	if (why != SLICE_DECIDED)
-		return note_unknown(w, in, address->memory, mask, why) ? err_nomem(w->e) : 0;
+		return note_unknown(w, in, address, mask, why) ? err_nomem(w->e) : 0;
 	r.loose = address->loose;
 	form_lanes(&w->b, w->code->regs[ptr]);
 	add_conds(&r, &w->path);
 	if (mask)
 		add_conds(&r, mask);
+	if (!r.loose)
+		add_limits(&r);
 	if (overflows(&r))
-		return note_unknown(w, in, r.memory, mask, SLICE_UNDECIDED) ? err_nomem(w->e) : 0;
+		return note_unknown(w, in, address, mask, SLICE_UNDECIDED) ? err_nomem(w->e) : 0;
 	add_vars(&r);
 	if (join_vars(&r))
 		return -1;
+	w->parts = w->by_pid ? parts_most : INT64_MAX;
 	for (int i = 0; i < w->b.n && rc >= 0 && !w->faulted; i++) {
 		if (w->gone && w->gone[i])
 			continue;
@@ -395,6 +524,6 @@ int slice_access(struct slice_walk *w, const struct tile_insn *in)
 		open |= rc == 1;
 	}
 	if (rc >= 0 && open)
-		rc = note_unknown(w, in, r.memory, mask, SLICE_UNDECIDED);
+		rc = note_unknown(w, in, address, mask, SLICE_UNDECIDED);
 	return rc < 0 ? err_nomem(w->e) : 0;
 }

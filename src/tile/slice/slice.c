@@ -7,11 +7,10 @@
 #include "tile/slice/slice_fold.h"
 #include "tile/slice/slice_walk.h"
 
-/* Instances of a batch; the most instances of a launch; ranges of its loads; elements of all instances in attempt 4,
- * if only reads are open and if writes are; instructions times instances of attempts 2 and 3. */
+/* Instances of a batch; the most instances of a launch; ranges of its loads; lanes of attempt 4; instructions times
+ * instances of attempts 2 and 3. */
 enum { BATCH = 1024 };
-static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24,
-	elements_most[2] = { (int64_t)1 << 22, (int64_t)1 << 25 };
+static const int64_t instances_most = (int64_t)1 << 24, ranges_most = (int64_t)1 << 24, last_lanes = 1 << 16;
 static const int64_t fuel[2] = { (int64_t)1 << 30, (int64_t)1 << 28 };
 
 void slice_init(struct slice_call *s)
@@ -84,6 +83,14 @@ static int find_memories(struct slice_walk *w)
 	return 0;
 }
 
+/* Bytes of a set. */
+static int64_t count_all(struct cover *c)
+{
+	int64_t gap;
+
+	return cover_count(c, 0, c->bytes, &gap);
+}
+
 /* Forgets the answers of the attempt before. */
 static void begin(struct slice_walk *w)
 {
@@ -115,26 +122,25 @@ static int is_worth_it(struct slice_walk *w, int64_t all)
 {
 	if (w->first == BATCH && !w->gave_up && w->fuel < (fuel[w->iterate] - w->fuel) * ((all - 1) / BATCH))
 		w->gave_up = 1;
-	if (w->first && w->gave_up) {
-		slice_unknown_load(w, -1, SLICE_UNDECIDED);
-		slice_unknown_store(w, -1, SLICE_UNDECIDED, INT64_MAX);
-	}
+	if (w->first && w->gave_up)
+		slice_unknown_all(w);
 	return !w->first || !w->gave_up;
 }
 
 /* Attempt 2: batches of instances, for accesses that attempt 1 left open and for the classes of instances. */
-static int by_numbers(struct slice_walk *w, int64_t all)
+static int by_numbers(struct slice_walk *w, int64_t from, int64_t all)
 {
 	uint64_t signature[BATCH];
 	int rc = 0;
 
+	w->gave_up = 0;
 	w->quiet = !is_open(w);
 	if (!w->quiet)
 		begin(w);
 	w->by_pid = 0;
 	w->signature = signature;
 	w->fuel = fuel[w->iterate];
-	for (w->first = 0; w->first < all && !rc && is_worth_it(w, all); w->first += BATCH) {
+	for (w->first = from; w->first < all && !rc && is_worth_it(w, all); w->first += BATCH) {
 		w->b.n = (int)MIN(all - w->first, (int64_t)BATCH);
 		arena_clear(&w->mem);
 		memset(signature, 0, sizeof signature);
@@ -145,19 +151,49 @@ static int by_numbers(struct slice_walk *w, int64_t all)
 	return rc;
 }
 
-/* Adds the answers of the last attempt to those of the call. */
-static void keep_answers(struct slice_walk *w)
+/* Remembers what attempt 1 has decided: a later attempt may decide a part of what is open, and that part is not
+ * counted twice. */
+static void note_covered(struct slice_walk *w)
 {
 	for (int i = 0; i < w->code->n_params; i++) {
 		struct slice_memory *m = w->memory[i].st ? &w->s->v[w->memory[i].at] : NULL;
 
+		if (m && w->memory[i].writes != SLICE_DECIDED)
+			m->write_covered = count_all(&m->written);
+		if (m && w->memory[i].reads != SLICE_DECIDED)
+			m->read_covered = count_all(&m->read);
+	}
+}
+
+/* Bytes that attempt 1 left open and later attempts did not decide. */
+static int64_t still_open(enum slice_answer answer, int64_t most, struct cover *c, int64_t covered)
+{
+	if (answer == SLICE_DECIDED || most == INT64_MAX || !most)
+		return answer == SLICE_DECIDED ? 0 : most;
+	return MAX(most - (count_all(c) - covered), 0);
+}
+
+/* Adds the answers of the last attempt to those of the call. */
+static void keep_answers(struct slice_walk *w)
+{
+	for (int i = 0; i < w->code->n_params; i++) {
+		const struct walk_memory *of = &w->memory[i];
+		struct slice_memory *m = of->st ? &w->s->v[of->at] : NULL;
+
 		if (!m)
 			continue;
-		m->writes = MAX(m->writes, w->memory[i].writes);
-		m->now = MAX(m->now, w->memory[i].writes);
-		m->reads = MAX(m->reads, w->memory[i].reads);
-		if (w->memory[i].writes != SLICE_DECIDED)
-			m->now_most = slice_add_most(m->now_most, w->memory[i].open_most);
+		m->writes = MAX(m->writes, of->writes);
+		m->now = MAX(m->now, of->writes);
+		m->reads = MAX(m->reads, of->reads);
+		m->now_most = slice_add_most(m->now_most, of->open_write);
+		m->read_most = slice_add_most(m->read_most, of->open_read);
+		m->rounded |= of->writes != SLICE_DECIDED && of->rounded;
+	}
+	for (size_t i = 0; i < w->s->n; i++) {
+		struct slice_memory *m = &w->s->v[i];
+
+		m->now_most = still_open(m->now, m->now_most, &m->written, m->write_covered);
+		m->read_most = still_open(m->reads, m->read_most, &m->read, m->read_covered);
 	}
 }
 
@@ -177,7 +213,7 @@ static void begin_launch(struct slice_call *s)
 	for (size_t i = 0; i < s->n; i++) {
 		cover_release(&s->v[i].read);
 		s->v[i].touched = 0;
-		s->v[i].now_most = 0;
+		s->v[i].now_most = s->v[i].read_most = 0;
 		s->v[i].reads = s->v[i].now = SLICE_DECIDED;
 	}
 }
@@ -191,44 +227,74 @@ static int has_loop(const struct tile_code *code)
 	return 0;
 }
 
-/* Whether some result is not decided. */
-static int is_open_for_writes(const struct slice_walk *w)
+/* Whether a result is not decided because floats that were rounded say where a store goes. */
+static int is_rounded(const struct slice_walk *w)
 {
 	for (int i = 0; i < w->code->n_params; i++)
-		if (w->memory[i].writes == SLICE_UNDECIDED)
+		if (w->memory[i].writes == SLICE_UNDECIDED && w->memory[i].rounded)
 			return 1;
 	return 0;
 }
 
-/* Attempt 4: the lanes of an index that is decoded by division are instances. An earlier decision stays
- * valid. */
-static int by_lanes(struct slice_walk *w, int64_t all)
+/* Bounds what a store writes by the elements that the last instances write, which are known in this evaluation. */
+static void bound_by_last(const struct slice_walk *w, int64_t others, struct walk_memory *m)
 {
-	struct walk_memory *before = mem_array((size_t)w->code->n_params + 1, sizeof *before);
-	int64_t lanes = slice_fold_find(w->code, w->needed, w->folded);
-	int rc = 0;
+	int64_t most;
 
-	if (!before || lanes < 0)
-		rc = err_nomem(w->e);
-	if (!rc && lanes > 1 && all <= instances_most / lanes &&
-	    all <= elements_most[is_open_for_writes(w)] / slice_fold_widest(w->code)) {
-		memcpy(before, w->memory, (size_t)w->code->n_params * sizeof *before);
-		w->lanes = lanes;
-		w->iterate = w->differs = 0;
-		rc = by_numbers(w, all * lanes);
-		for (int i = 0; i < w->code->n_params; i++) {
-			w->memory[i].writes = MIN(w->memory[i].writes, before[i].writes);
-			w->memory[i].reads = MIN(w->memory[i].reads, before[i].reads);
-		}
+	if (!m->st || m->writes != SLICE_DECIDED || m->open_each == INT64_MAX || ck_mul64(others, m->open_each, &most))
+		return;
+	m->open_write = MIN(m->open_write, slice_add_most(most, count_all(&w->s->v[m->at].written)));
+}
+
+/* Exchanges the sets of written bytes with other ones, which are empty at first. */
+static void exchange_written(struct slice_call *s, struct cover *other)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct cover now = s->v[i].written;
+
+		other[i].bytes = now.bytes;
+		other[i].unit = now.unit;
+		s->v[i].written = other[i];
+		other[i] = now;
 	}
+}
+
+/* Attempt 4, for stores whose places floats decide that were rounded: lanes that coincide write fewer elements than
+ * there are lanes. Example: if the last 64 of 32768 instances of 1024 lanes write 32768 elements and not 65536, all
+ * instances write 33521664 of 33554432 elements at most. The lanes count as instances, and what they write is added to
+ * sets of their own. */
+static int by_last_lanes(struct slice_walk *w, int64_t all, int64_t lanes)
+{
+	int64_t window = MIN(all, MAX(last_lanes / lanes, 1));
+	struct walk_memory *before = mem_array((size_t)w->code->n_params + 1, sizeof *before);
+	struct cover *other = mem_zalloc((w->s->n + 1) * sizeof *other);
+	int rc = before && other ? 0 : err_nomem(w->e);
+
+	if (!rc) {
+		memcpy(before, w->memory, (size_t)w->code->n_params * sizeof *before);
+		memset(w->seen, 0, SLICE_SEEN * sizeof *w->seen);
+		exchange_written(w->s, other);
+		w->lanes = lanes;
+		rc = by_numbers(w, (all - window) * lanes, all * lanes);
+		for (int i = 0; i < w->code->n_params; i++) {
+			if (!rc && before[i].rounded)
+				bound_by_last(w, all - window, &w->memory[i]);
+			w->memory[i].writes = before[i].writes;
+			w->memory[i].reads = before[i].reads;
+		}
+		exchange_written(w->s, other);
+	}
+	for (size_t i = 0; i < w->s->n && other; i++)
+		cover_release(&other[i]);
 	mem_free(before);
+	mem_free(other);
 	return rc;
 }
 
 static int attempts(struct slice_walk *w)
 {
 	const int64_t *grid = w->l->grid;
-	int64_t all;
+	int64_t all, lanes;
 	int rc;
 
 	if (ck_mul64(grid[0], grid[1], &all) || ck_mul64(all, grid[2], &all) || !all)
@@ -238,14 +304,19 @@ static int attempts(struct slice_walk *w)
 	slice_find_needed(w->code, w->marked, w->needed);
 	w->fuel = INT64_MAX;
 	rc = by_variables(w);
+	note_covered(w);
 	if (!rc && (is_open(w) || w->differs) && all <= instances_most)
-		rc = by_numbers(w, all);
+		rc = by_numbers(w, 0, all);
 	if (!rc && is_open(w) && all <= instances_most && has_loop(w->code)) {
 		w->iterate = 1;
-		rc = by_numbers(w, all);
+		rc = by_numbers(w, 0, all);
 	}
-	if (!rc && is_open(w))
-		rc = by_lanes(w, all);
+	w->iterate = w->differs = 0;
+	if (!rc && is_rounded(w)) {
+		lanes = slice_fold_find(w->code, w->needed, w->folded);
+		rc = lanes < 0 ? err_nomem(w->e) : lanes > 1 && all <= INT64_MAX / lanes ?
+			by_last_lanes(w, all, lanes) : 0;
+	}
 	if (!rc)
 		keep_answers(w);
 	return rc;

@@ -10,7 +10,8 @@
  *   1. program ids are variables: pid * 64 + lane over the whole grid is one range (closed_form.h);
  *   2. program ids are numbers, a thousand instances at a time: any arithmetic of program ids;
  *   3. the same with loops run iteration by iteration, if that is not too long;
- *   4. attempt 2 with the lanes of an index that is decoded by division as instances (slice_fold.h).
+ *   4. if floats decide where a store goes and their type rounds them (float_op.h): attempt 2 for the last
+ *      instances with their lanes as instances (slice_fold.h). How many elements they write bounds how many all do.
  * An access whose address, mask or path depends on the contents of tensors stays undecided and is
  * reported as such; the other accesses of the kernel are decided all the same.
  *
@@ -39,6 +40,9 @@ struct slice_memory {
 	enum slice_answer reads, now;   /* and what is known about its reads and its writes */
 	int64_t open_most;      /* bytes that undecided stores write at most; INT64_MAX: not known */
 	int64_t now_most;       /* those of the last launch */
+	int64_t read_most;      /* bytes that undecided loads of the last launch read at most */
+	int64_t write_covered, read_covered;    /* bytes that attempt 1 of the last launch had decided */
+	int rounded;            /* floats that were rounded decide where an undecided store goes */
 };
 
 struct slice_call {

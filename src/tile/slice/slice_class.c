@@ -77,7 +77,7 @@ int class_find(const struct tile_code *code, uint8_t *marked, struct err *e)
 
 int class_differs(const struct form *f)
 {
-	int differs = f->many;
+	int differs = f->many || (f->kind == FORM_FLOAT && f->loose);
 
 	if (f->kind == FORM_NONE)
 		return f->why == FORM_UNDECIDED;
@@ -116,7 +116,7 @@ static unsigned answer_of(const struct form_batch *b, const struct form *f, int 
 
 	switch (f->kind) {
 	case FORM_BOOL: return bool_answer(b, f, i);
-	case FORM_FLOAT: return kind_of(form_float(f, i));
+	case FORM_FLOAT: return f->loose ? 0 : kind_of(form_float(f, i));
 	case FORM_INT:
 		form_range_at(b, f, i, &lo, &hi);
 		return 5 * kind_of((double)lo) + kind_of((double)hi);

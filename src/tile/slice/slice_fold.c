@@ -28,13 +28,18 @@ static uint8_t dims_of(const struct tile_code *code, const struct tile_insn *in,
 	}
 }
 
+static int becomes_float(const struct tile_code *code, const struct tile_insn *in)
+{
+	return in->op == TOP_CAST && dtype_is_float((enum dtype)code->regs[tile_dst(in, 0)].dt);
+}
+
 static int is_one(uint8_t dims)
 {
 	return !(dims & (dims - 1));
 }
 
 /* Follows the ranges through the kernel. Loops carry values back, so it repeats until nothing changes. Returns whether
- * each tile has them along one dimension at most, and a quotient depends on them. */
+ * each tile has them along one dimension at most and a quotient or a float depends on them. */
 static int suits(const struct tile_code *code, const uint8_t *needed, uint8_t *dims, int64_t lanes)
 {
 	const struct tile_func *f = &code->funcs[0];
@@ -54,7 +59,7 @@ static int suits(const struct tile_code *code, const uint8_t *needed, uint8_t *d
 				return 0;
 			more |= now != dims[to];
 			dims[to] = now;
-			divides |= now && (in->op == TOP_DIV || in->op == TOP_REM);
+			divides |= now && (in->op == TOP_DIV || in->op == TOP_REM || becomes_float(code, in));
 		}
 	}
 	return divides;
@@ -80,23 +85,4 @@ int64_t slice_fold_find(const struct tile_code *code, const uint8_t *needed, uin
 			code->regs[tile_dst(&f->insns[i], 0)].shape[0] == lanes;
 	mem_free(dims);
 	return lanes;
-}
-
-int64_t slice_fold_widest(const struct tile_code *code)
-{
-	const struct tile_func *f = &code->funcs[0];
-	int64_t widest = 1;
-
-	for (int i = 0; i < f->n_insns; i++) {
-		int is_access = f->insns[i].op == TOP_LOAD || f->insns[i].op == TOP_STORE;
-		struct tile_type t = { .ndim = 0 };
-		int64_t lanes = 1;
-
-		if (is_access)
-			t = code->regs[tile_src(&f->insns[i], 0)];
-		for (int d = 0; d < t.ndim; d++)
-			lanes *= t.shape[d];
-		widest = MAX(widest, lanes);
-	}
-	return widest;
 }

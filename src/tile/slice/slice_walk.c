@@ -71,25 +71,31 @@ static int may_reach(const struct slice_walk *w, int memory, int i)
 	return (memory < 0 || i == memory) && w->memory[i].st && !w->quiet;
 }
 
-void slice_unknown_load(struct slice_walk *w, int memory, enum slice_answer why)
-{
-	for (int i = 0; i < w->code->n_params; i++)
-		if (may_reach(w, memory, i))
-			note_answer(&w->memory[i].reads, why);
-}
-
-/* Only attempt 1 counts bytes, because it sees each store once. */
-void slice_unknown_store(struct slice_walk *w, int memory, enum slice_answer why, int64_t most)
+/* Only attempt 1 counts bytes, because it sees each access once. */
+void slice_unknown(struct slice_walk *w, int memory, int store, struct slice_open open)
 {
 	for (int i = 0; i < w->code->n_params; i++) {
 		struct walk_memory *m = &w->memory[i];
 
 		if (!may_reach(w, memory, i))
 			continue;
-		note_answer(&m->writes, why);
-		if (w->by_pid)
-			m->open_most = slice_add_most(m->open_most, most);
+		note_answer(store ? &m->writes : &m->reads, open.why);
+		m->rounded |= store && open.rounded;
+		if (w->by_pid && store) {
+			m->open_write = slice_add_most(m->open_write, open.most);
+			m->open_each = slice_add_most(m->open_each, open.each);
+		} else if (w->by_pid) {
+			m->open_read = slice_add_most(m->open_read, open.most);
+		}
 	}
+}
+
+void slice_unknown_all(struct slice_walk *w)
+{
+	struct slice_open any = { .why = SLICE_UNDECIDED, .most = INT64_MAX, .each = INT64_MAX };
+
+	slice_unknown(w, -1, 0, any);
+	slice_unknown(w, -1, 1, any);
 }
 
 void slice_fault(struct slice_walk *w, const struct tile_insn *in, int memory, int64_t instance, int64_t at)
@@ -447,7 +453,8 @@ static int walk_linear(struct slice_walk *w, struct loop *l)
 }
 
 /* Moves the values of the registers that the loop assigns out of the arena, so that it can be used again for the
- * next iteration, and back. Each iteration computes its bools again. */
+ * next iteration, and back. Each iteration computes its bools again, and a bound is not kept: its variable is used
+ * again. */
 static int recycle(struct slice_walk *w, const struct saved *s, struct arena_mark mark)
 {
 	size_t each = (size_t)w->b.n * sizeof (int64_t);
@@ -458,7 +465,7 @@ static int recycle(struct slice_walk *w, const struct saved *s, struct arena_mar
 	for (int i = 0; i < s->n; i++) {
 		struct form *f = &w->reg[s->reg[i]];
 
-		if (f->kind == FORM_BOOL)
+		if (f->kind == FORM_BOOL || f->loose || form_has_quotients(f))
 			*f = form_none(FORM_UNDECIDED);
 		if (f->kind != FORM_NONE)
 			memcpy(out + (size_t)i * each, f->kind == FORM_INT ? (const void *)f->base : f->f,
@@ -511,13 +518,13 @@ static int walk_iteration(struct slice_walk *w, struct loop *l)
 /* The loop iteration by iteration: its values need not be linear. */
 static int walk_iterations(struct slice_walk *w, struct loop *l)
 {
-	int rc = 0;
+	int rc = 0, n_loose = w->b.n_loose;
 
 	l->var = FORM_LOOP + FORM_LOOPS - 1;
 	while (!rc && !w->gave_up && !w->faulted) {
 		struct arena_mark mark = arena_mark(&w->mem);
 
-		w->b.n_loose = 0;
+		w->b.n_loose = n_loose;
 		rc = walk_iteration(w, l);
 		if (!rc)
 			rc = recycle(w, &l->first, mark);
@@ -714,9 +721,7 @@ int slice_batch(struct slice_walk *w)
 		w->b.extent[k] = k >= FORM_PID && k < FORM_LOOSE && w->by_pid ? w->l->grid[k - FORM_PID] : 1;
 	slice_params(w);
 	rc = walk(w, 0, w->code->funcs[0].n_insns);
-	if (!rc && w->gave_up) {
-		slice_unknown_load(w, -1, SLICE_UNDECIDED);
-		slice_unknown_store(w, -1, SLICE_UNDECIDED, INT64_MAX);
-	}
+	if (!rc && w->gave_up)
+		slice_unknown_all(w);
 	return rc ? rc : w->faulted;
 }

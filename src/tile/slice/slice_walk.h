@@ -12,8 +12,18 @@ struct walk_memory {
 	struct str name;
 	size_t at;                  /* index into slice.v */
 	enum slice_answer writes, reads;
-	int64_t open_most;          /* bytes that stores of attempt 1 to unknown places write at most;
-				     * INT64_MAX: not known */
+	/* bytes that stores and loads of attempt 1 touch at most whose places are not decided, and those of the
+	 * stores of one instance; INT64_MAX: not known */
+	int64_t open_write, open_read, open_each;
+	int rounded;                /* floats that were rounded decide where a store goes */
+};
+
+/* An access that is not decided. */
+struct slice_open {
+	enum slice_answer why;
+	int rounded;                /* floats that were rounded decide where it goes */
+	int64_t most, each;         /* bytes that it touches at most, in all instances and in one; INT64_MAX: not
+				     * known */
 };
 
 enum { SLICE_SEEN = 1 << 14 };
@@ -42,6 +52,7 @@ struct slice_walk {
 	uint8_t *folded;            /* by instruction: a range of such lanes */
 	uint64_t *seen;             /* hashes of boxes that were added, SLICE_SEEN of them */
 	int64_t ranges;             /* ranges of loads that may still be added; beyond that loads are not decided */
+	int64_t parts;              /* parts of the current access that may still be made (region.c) */
 	int64_t fuel;               /* instructions times instances that may still be evaluated */
 	int dry;                    /* neither accesses nor signatures are recorded */
 	int quiet;                  /* accesses are not recorded: an earlier attempt has decided them */
@@ -62,10 +73,10 @@ int slice_batch(struct slice_walk *w);
 int slice_access(struct slice_walk *w, const struct tile_insn *in);
 /* The sum of two such bounds; INT64_MAX stays. */
 int64_t slice_add_most(int64_t a, int64_t b);
-/* Loads through the parameter's memory are not decided; -1: through any. */
-void slice_unknown_load(struct slice_walk *w, int memory, enum slice_answer why);
-/* The same of stores; `most` is the number of bytes that they write at most (INT64_MAX: not known). */
-void slice_unknown_store(struct slice_walk *w, int memory, enum slice_answer why, int64_t most);
+/* A store (or load) through the parameter's memory is not decided; -1: through any. */
+void slice_unknown(struct slice_walk *w, int memory, int store, struct slice_open open);
+/* No access of the launch is decided. */
+void slice_unknown_all(struct slice_walk *w);
 /* Reports that an access is outside of its tensor, at this byte of the storage. */
 void slice_fault(struct slice_walk *w, const struct tile_insn *in, int memory, int64_t instance, int64_t at);
 

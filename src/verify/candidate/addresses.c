@@ -30,6 +30,14 @@ void addresses_inputs(struct addresses *a, struct host *h, struct val inputs)
 	host_tensors(h, inputs, note_input, &a->reads);
 }
 
+/* The bytes of a storage that a launch reads at most. */
+static size_t read_at_most(struct slice_memory *m)
+{
+	int64_t gap, most = cover_count(&m->read, 0, m->read.bytes, &gap);
+
+	return __builtin_add_overflow(most, m->read_most, &most) ? SIZE_MAX : (size_t)most;
+}
+
 /* Adds the reads of the launch that was sliced last. Accesses that are not decided may read everything. */
 static void note_reads(struct addresses *a)
 {
@@ -46,8 +54,9 @@ static void note_reads(struct addresses *a)
 		if (m->reads == SLICE_DECIDED)
 			reads_add(&a->reads, m->id, (size_t)bytes, (size_t)cover_count(&m->read, 0, bytes, &gap));
 		else
-			reads_add_any(&a->reads, m->id, m->reads == SLICE_CONTENTS ? CONSTANT_ANSWER_by_contents :
-				      CONSTANT_ANSWER_many_ranges);
+			reads_add_most(&a->reads, m->id, (size_t)bytes, read_at_most(m),
+				       m->reads == SLICE_CONTENTS ? CONSTANT_ANSWER_by_contents :
+				       CONSTANT_ANSWER_many_ranges);
 	}
 	a->open += open;
 	a->by_contents += contents;
@@ -67,6 +76,8 @@ void addresses_tell(const struct addresses *a, struct run_addresses *out, struct
 {
 	*out = (struct run_addresses){ .launches = a->slice.launches, .open = a->open,
 				       .by_contents = a->by_contents };
+	for (size_t i = 0; i < a->slice.n; i++)
+		out->rounded |= a->slice.v[i].rounded;
 	reads_tell(&a->reads, a->slice.launches, reads);
 }
 

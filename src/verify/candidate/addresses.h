@@ -20,6 +20,7 @@ struct addresses {
 /* The summary of a call, for the deciding process. */
 struct run_addresses {
 	int launches, open, by_contents;
+	int rounded;            /* floats that were rounded decide where an undecided store goes */
 };
 
 void addresses_open(struct addresses *a);

@@ -64,13 +64,13 @@ void reads_add(struct reads *r, uint64_t id, size_t all, size_t bytes)
 }
 
 /* It may have been all of it, but is not known to be. */
-void reads_add_any(struct reads *r, uint64_t id, enum constant_answer why)
+void reads_add_most(struct reads *r, uint64_t id, size_t all, size_t bytes, enum constant_answer why)
 {
 	int i = entry_of(r, id);
 
 	leave(r, why);
 	if (i >= 0)
-		r->told.v[i].share += 1.0;
+		r->told.v[i].share += bytes >= all ? 1.0 : (double)bytes / (double)all;
 }
 
 void reads_tell(const struct reads *r, int launches, struct run_reads *out)

@@ -40,8 +40,8 @@ void reads_input(struct reads *r, const struct storage *s);
 /* Notes that a launch is given the storage `id` of `all` bytes and that its instances read `bytes` of
  * it. */
 void reads_add(struct reads *r, uint64_t id, size_t all, size_t bytes);
-/* Notes that a launch may have read any part of the storage, and why it is not known better. */
-void reads_add_any(struct reads *r, uint64_t id, enum constant_answer why);
+/* Notes that a launch may have read any `bytes` bytes of the storage, and why it is not known better. */
+void reads_add_most(struct reads *r, uint64_t id, size_t all, size_t bytes, enum constant_answer why);
 void reads_tell(const struct reads *r, int launches, struct run_reads *out);
 
 /* Is a runner's report sane? */

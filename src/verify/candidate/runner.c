@@ -463,18 +463,18 @@ static int run_order(struct runner *r, int i)
 	r->launch.steps = NULL;
 	r->launch.compared = NULL;
 	r->launch.skip_asserts = o->skip_asserts;
+	r->launch.idle = o->idle;
+	r->launch.copy = o->copy;
+	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
 	if (o->dry_run)
 		return dry_run_program(r->j, r->t, &r->p, &r->launch, r->a, i, &r->e);
 	r->launch.run = o->run;
 	r->launch.watch = o->watch;
-	r->launch.idle = o->idle;
-	r->launch.copy = o->copy;
 	r->launch.sources = 0;
 	r->launch.config = o->config;
 	r->launch.tune = o->tune;
 	r->launch.estimate = o->estimate && r->launch.gpu ? &r->estimate : NULL;
 	r->launch.refused = r->launch.faulted = 0;
-	r->tests = r->launch.tests = o->note_tests ? &out->path : NULL;
 	r->launch.compared = o->note_tests ? &out->compared : NULL;
 	step_recorder_init(&r->steps, r->a, i);
 	r->launch.steps = o->n_steps ? &r->steps : NULL;

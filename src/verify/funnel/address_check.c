@@ -44,6 +44,7 @@ enum step address_check_judge(struct funnel *f, int full, int small)
 	if (f->report.state != RUN_GAVE)
 		return STEP_PASSED;
 	f->v->addresses_decided = f->report.addresses.launches && !f->report.addresses.open;
+	f->v->addresses_rounded = f->report.addresses.rounded;
 	reads = f->report.reads;
 	if (full_size_take(f, small) != STEP_PASSED)
 		return STEP_BROKE;

@@ -161,7 +161,9 @@ static void json_constant_answer(struct jw *w, const char *key, enum constant_an
 
 enum evidence verdict_evidence(const struct verdict *v)
 {
-	return v->size == SIZE_FULL || v->full_size_elements || v->gpu.ran ? EVIDENCE_COMPARED :
+	if (v->size == SIZE_FULL || v->gpu.ran)
+		return EVIDENCE_COMPARED;
+	return v->addresses_rounded ? EVIDENCE_SAMPLED : v->full_size_elements ? EVIDENCE_COMPARED :
 		v->addresses_decided ? EVIDENCE_ADDRESSES : EVIDENCE_SAMPLED;
 }
 

@@ -130,6 +130,7 @@ struct verdict {
 	 * is smaller */
 	int64_t full_size_instances, full_size_elements;
 	int addresses_decided;    /* every access of every instance at full size is known (tile/slice/slice.h) */
+	int addresses_rounded;    /* some stores go where floats that were rounded at full size say */
 	/* the constant-tensor test at full size, for results whose elements were not compared
 	 * there */
 	enum constant_answer full_size_reads, full_size_values;
@@ -143,7 +144,7 @@ struct verdict {
 
 /* The evidence that a correct verdict has for full size. COMPARED: elements were compared with the reference there.
  * ADDRESSES: none were, but the elements that every instance reads and writes are known and right. SAMPLED:
- * only some instances were looked at. */
+ * only some instances were looked at, or stores may miss elements because their indices were rounded. */
 enum evidence { EVIDENCE_SAMPLED, EVIDENCE_ADDRESSES, EVIDENCE_COMPARED };
 enum evidence verdict_evidence(const struct verdict *v);
 const char *verdict_evidence_name(enum evidence e);

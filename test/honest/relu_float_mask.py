@@ -1,0 +1,23 @@
+# task: relu_rows
+# offset and mask in fp32
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def relu_kernel(x_ptr, out_ptr, n, W, B: tl.constexpr):
+    f = tl.program_id(0).to(tl.float32) * B + tl.arange(0, B).to(tl.float32)
+    keep = f < n.to(tl.float32)
+    at = f.to(tl.int32)
+    x = tl.load(x_ptr + at, mask=keep, other=0.0)
+    tl.store(out_ptr + at, tl.maximum(x, 0.0), mask=keep)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        out = torch.empty_like(x)
+        n = x.numel()
+        relu_kernel[(triton.cdiv(n, 1024),)](x, out, n, x.shape[-1], B=1024)
+        return out
