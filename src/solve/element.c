@@ -1,4 +1,6 @@
 /* Element expressions and the pool of unique expressions: see element.h. */
+#include <math.h>
+
 #include "solve/element_impl.h"
 
 #include "base/hash.h"
@@ -150,13 +152,22 @@ const struct sx *sx_load(struct expr_pool *p, int value, enum dtype dt, const st
 				     .num = mask ? otherwise : 0.0 });
 }
 
+int sx_is_whole(double v, int64_t *n)
+{
+	if (!(fabs(v) < 9e18) || v != trunc(v))
+		return 0;
+	*n = (int64_t)v;
+	return 1;
+}
+
 const struct sx *sx_cast(struct expr_pool *p, const struct sx *a, enum dtype dt)
 {
 	enum dtype to = sx_dtype(dt);
+	int64_t whole;
 
 	if (a->dt == to)
 		return a;
-	if (a->op == SX_NUM && (dtype_is_float(to) || a->num == (double)(int64_t)a->num))
+	if (a->op == SX_NUM && (dtype_is_float(to) || sx_is_whole(a->num, &whole)))
 		return sx_num(p, to == DT_BOOL ? a->num != 0.0 : a->num, to);
 	return make(p, &(struct sx){ .op = SX_CAST, .dt = to, .a = { a } });
 }
@@ -203,13 +214,22 @@ static int compare_range(enum sx_op op, const struct ix *at, double v)
 	}
 }
 
+/* An operand as an index: one already, or a whole number. */
+static const struct ix *as_index(struct expr_pool *p, const struct sx *a)
+{
+	int64_t n;
+
+	if (a->dt != DT_I32)
+		return NULL;
+	return a->op == SX_INDEX ? a->at : a->op == SX_NUM && sx_is_whole(a->num, &n) ? ix_num(p, n) : NULL;
+}
+
 /* A binary operator whose operands are indices stays an index. */
 static const struct sx *index_op2(struct expr_pool *p, enum sx_op op, const struct sx *a, const struct sx *b)
 {
-	const struct ix *x = a->op == SX_INDEX ? a->at : a->op == SX_NUM ? ix_num(p, (int64_t)a->num) : NULL;
-	const struct ix *y = b->op == SX_INDEX ? b->at : b->op == SX_NUM ? ix_num(p, (int64_t)b->num) : NULL;
+	const struct ix *x = as_index(p, a), *y = as_index(p, b);
 
-	if (!x || !y || a->dt != DT_I32 || b->dt != DT_I32)
+	if (!x || !y)
 		return NULL;
 	if (op == SX_ADD)
 		return sx_index(p, ix_add(p, x, y));

@@ -105,6 +105,8 @@ uint64_t ix_vars(const struct ix *a);
 /* --- element expressions ------------------------------------------------------------- */
 
 const struct sx *sx_num(struct expr_pool *p, double v, enum dtype dt);
+/* Whether a number is whole and fits in 64 bits; *n is it then. */
+int sx_is_whole(double v, int64_t *n);
 const struct sx *sx_index(struct expr_pool *p, const struct ix *at);
 const struct sx *sx_load(struct expr_pool *p, int value, enum dtype dt, const struct ix *at,
 			 const struct sx *mask, double otherwise);

@@ -115,14 +115,17 @@ const char *emit_num(struct emitter *pr, double v, enum dtype dt)
 	enum { LONG = 10 };
 	const char *short_one;
 	char text[40];
+	int64_t n;
 
+	if (!dtype_is_float(dt) && !sx_is_whole(trunc(v), &n))
+		longjmp(*pr->a->trap, 1);
 	if (!dtype_is_float(dt))
-		return arena_printf(pr->a, "%lld", (long long)v);
+		return arena_printf(pr->a, "%lld", (long long)n);
 	if (isnan(v))
 		return "float(\"nan\")";
 	if (isinf(v))
 		return v > 0 ? "float(\"inf\")" : "float(\"-inf\")";
-	if (v == (double)(int64_t)v && v < 1e15 && v > -1e15)
+	if (fabs(v) < 1e15 && sx_is_whole(v, &n))
 		return arena_printf(pr->a, "%.1f", v);
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, v);

@@ -15,7 +15,9 @@ const struct sx *lower_index(struct lower *l, const struct view *v, const struct
 
 const struct ix *lower_index_at(struct lower *l, const struct sx *x, int64_t n)
 {
-	return x->op == SX_NUM ? ix_num(l->p, (int64_t)x->num) : ix_value(l->p, x, 0, n - 1);
+	int64_t whole;
+
+	return x->op == SX_NUM && sx_is_whole(x->num, &whole) ? ix_num(l->p, whole) : ix_value(l->p, x, 0, n - 1);
 }
 
 static const struct ix *index_of(struct lower *l, const struct view *v, const struct ix *const *i, int64_t n)
