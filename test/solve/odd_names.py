@@ -1,10 +1,11 @@
 from typing import Tuple
 
 import torch
+import torch as pt
 import torch.nn as nn
 
 
-class Model(nn.Module):
+class Model(pt.nn.Module):
     """Members that only getattr reaches, an annotation that only forward uses, a branch with an import that never ran."""
 
     def __init__(self, width, fast=False):

@@ -16,7 +16,7 @@ class Model(nn.Module):
         chosen = torch.zeros_like(x).scatter_(-1, at, top)
         third = x.kthvalue(3, dim=2)[0]
         ranks = torch.argsort(x.flatten(1), dim=1)
-        return ordered.cumsum(1), places, chosen - middle, third, ranks, x.median()
+        return ordered.cumsum(1), places, chosen - middle, third, ranks.fmod(7), x.median()
 
 
 def get_inputs():
