@@ -249,6 +249,8 @@ const struct sx *sx_op2(struct expr_pool *p, enum sx_op op, const struct sx *a, 
 
 	if (index)
 		return index;
+	if (op == SX_FMOD && !dtype_is_float(a->dt))     /* Triton's % of integers is that of C */
+		op = SX_IMOD;
 	if (known >= 0)
 		return sx_num(p, known, DT_BOOL);
 	if (a->op == SX_NUM && b->op == SX_NUM && a->dt != DT_BOOL && fold(op, a->num, b->num, &r))

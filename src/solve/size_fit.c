@@ -293,7 +293,7 @@ static int fit_product(const struct size_vars *v, const int64_t *y, struct produ
 		if (degree < 0 || (degree && split(p, v, i, c, degree)))
 			return 1;
 	}
-	return !p->n || (!agrees(p, v, y) && !round_alike(p, v, y) && !round_each(p, v, y) && !round_sizes(p, v, y));
+	return !p->n || (!agrees(p, v, y) && !round_each(p, v, y) && !round_alike(p, v, y) && !round_sizes(p, v, y));
 }
 
 int size_fit(const struct size_vars *v, const int64_t *y, char *code, size_t cap)

@@ -338,6 +338,21 @@ static const char wrapper[] =
 	"        super().__init__()\n"
 	"        self.model = Model(*args, **kwargs)\n\n";
 
+/* The base of ModelNew is spelled as candidates must: pt.nn.Module of `import torch as pt` is torch.nn.Module. */
+static int spell_base(const struct solution_text *w, struct patches *e)
+{
+	const struct py_node *n = w->sig->cls->u.ClassDef.bases.n ? w->sig->cls->u.ClassDef.bases.v[0] : NULL;
+	const struct py_node *of = n && n->kind == PY_Attribute ? n->u.Attribute.value : NULL;
+
+	while (of && of->kind == PY_Attribute)
+		of = of->u.Attribute.value;
+	if (w->sig->wrapped || !of || of->kind != PY_Name || str_is(of->u.Name.id, "torch") ||
+	    str_is(of->u.Name.id, "nn"))
+		return 0;
+	return add_patch(e, offset_of(w->module->source, n->line, n->col),
+			 offset_of(w->module->source, n->end_line, n->end_col), STR("torch.nn.Module"));
+}
+
 /* Everything that changes in the source, in its order. */
 static int add_patches(struct solution_text *w, const struct prune *p, struct str kernels, struct str forward,
 		       struct patches *e)
@@ -350,7 +365,7 @@ static int add_patches(struct solution_text *w, const struct prune *p, struct st
 			 STR("import torch\nimport triton\nimport triton.language as tl\n") :
 			 STR("import torch\nimport triton\nimport triton.language as tl\n"
 			     "from triton.language.extra import libdevice\n")) ||
-		add_patch(e, cls, cls, kernels) || drop_dead(w->module, p, e) ||
+		add_patch(e, cls, cls, kernels) || spell_base(w, e) || drop_dead(w->module, p, e) ||
 		add_patch(e, behind, behind, forward) ? -1 : 0;
 }
 

@@ -135,7 +135,7 @@ write any.py 0 "$tmp/user.py" --by solver --no-tune --strict-inputs --input 8x32
 says any.py 'assert x.shape == (size, 32)'
 
 # Parts: an operator that the solver does not know stays in the middle of two parts, which the hybrid track allows.
-cat >"$tmp/factors.py" <<'PY'
+cat >"$tmp/scan.py" <<'PY'
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -150,7 +150,7 @@ class Model(nn.Module):
     def forward(self, x):
         x = F.relu(self.bn(self.conv(x)))
         x = x.mean(dim=(2, 3))
-        v, i = torch.linalg.qr(self.fc(x))
+        v = torch.logcumsumexp(self.fc(x), dim=1)
         return torch.softmax(v, dim=1) * 2
 
 def get_inputs():
@@ -159,14 +159,14 @@ def get_inputs():
 def get_init_inputs():
     return [16]
 PY
-write factors.out 0 "$tmp/factors.py" --by solver --track hybrid --no-tune
-says err 'written by joined parts.*2 parts; kept: v, i = torch.linalg.qr'
-says factors.out 'self.part2(v)'
-"$TRITONRL" verify "$tmp/factors.out" --task "$tmp/factors.py" --track hybrid --quiet >/dev/null || fail "verify rejects the joined parts"
-write factors.out 1 "$tmp/factors.py" --by solver
+write scan.out 0 "$tmp/scan.py" --by solver --track hybrid --no-tune
+says err 'written by joined parts.*2 parts; kept: v = torch.logcumsumexp'
+says scan.out 'self.part2(v)'
+"$TRITONRL" verify "$tmp/scan.out" --task "$tmp/scan.py" --track hybrid --quiet >/dev/null || fail "verify rejects the joined parts"
+write scan.out 1 "$tmp/scan.py" --by solver
 says err 'nearest miss: written by joined parts'
-says err 'torch.linalg._qr computes on the host'
-write factors.out 1 "$tmp/factors.py" --by solver --track hybrid --no-parts
+says err 'torch.logcumsumexp computes on the host'
+write scan.out 1 "$tmp/scan.py" --by solver --track hybrid --no-parts
 
 # Nothing passed: exit code 1 and the reason.
 write none.json 1 "$here/solve/unsolved/factorisation.py" --by solver --json
