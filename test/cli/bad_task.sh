@@ -28,3 +28,49 @@ grep -q "^all  *1 " "$dir/out" || fail "eval counts what it left out: $(cat "$di
 "$TRITONRL" train --stage rl $model --tasks "$dir/mixed.jsonl" --out "$dir/run" --rl-steps 1 --tasks-per-step 2 --no-curriculum \
 	> "$dir/out" 2>&1 || fail "training on a mixed set: $(cat "$dir/out")"
 said || fail "training does not say what it left out: $(cat "$dir/out")"
+
+# Its reference draws from Python's random, and fails on all input sets of the task's contract but runs on one of the others.
+cat > "$dir/random.py" <<'END'
+import random
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        if random.random() >= 0.6:
+            return x * 2
+        noise, clean = x
+        return noise + clean
+
+
+def get_inputs():
+    return [torch.rand([4, 4, 4, 4])]
+
+
+def get_init_inputs():
+    return []
+END
+cat > "$dir/candidate.py" <<'END'
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i) * 2)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        twice[(1,)](x, y, BLOCK=256)
+        return y
+END
+rc=0
+"$TRITONRL" verify --no-general "$dir/candidate.py" --task "$dir/random.py" --quiet > "$dir/out" 2>&1 || rc=$?
+[ $rc = 2 ] || fail "a task without input sets: exit $rc: $(cat "$dir/out")"
+grep -q "runs on no input set of the task's contract" "$dir/out" || fail "a task without input sets: $(cat "$dir/out")"

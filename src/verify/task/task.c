@@ -159,12 +159,15 @@ static int build_oracle(struct task_build *b, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Removes the trials that only checks of the task needed: no candidate is run on them. */
+/* Removes the trials that only checks of the task needed: no candidate is run on them. A reference that draws from
+ * Python's random may fail on all trials of the task's contract and run on one of the others: then nothing is left. */
 static void drop_checked(struct task *t)
 {
 	while (t->image.n_trials && (t->is_outline ? t->image.n_trials > 1 :
 			       trial_contract(t->image.trial[t->image.n_trials - 1].kind) == CONTRACT_GENERAL))
 		task_remove_trial(t, &t->image.trial[t->image.n_trials - 1]);
+	if (!t->image.n_trials && t->problem.reason == REASON_ok)
+		task_note_problem(t, "the reference runs on no input set of the task's contract");
 }
 
 /* Runs the steps of preparation, each only while the task is still good. A reduced task, or one with
