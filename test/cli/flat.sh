@@ -44,6 +44,13 @@ def comb_kernel(x_ptr, p_ptr, n, PER: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def swap_kernel(x_ptr, p_ptr, n, BLOCK: tl.constexpr):
+    offs = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)) ^ 1
+    v = tl.load(x_ptr + offs, mask=offs < n, other=0.0)
+    tl.store(p_ptr + tl.program_id(0), tl.sum(v * v, 0))
+
+
+@triton.jit
 def all_kernel(x_ptr, out_ptr, n, by, BLOCK: tl.constexpr):
     acc = tl.zeros((BLOCK,), dtype=tl.float32)
     for i in range(0, n, BLOCK):
@@ -149,7 +156,14 @@ comb_kernel[(parts,)](x, p, n, PER=128, BLOCK=1024)
 final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
 return out
 END
-says "$tmp/ranges.py" "$mean" many_ranges unknown
+says "$tmp/ranges.py" "$mean" compared unknown
+
+candidate swapped <<'END'
+swap_kernel[(parts,)](x, p, n, BLOCK=8192)
+final_kernel[(1,)](p, out, parts, n, BLOCK=1024)
+return out
+END
+says "$tmp/swapped.py" "$mean" many_ranges compared
 
 candidate fails <<'END'
 if x.shape[0] == 128:
