@@ -53,7 +53,7 @@ static const struct py_node *find_class(const struct py_module *m, const char *a
 	return found;
 }
 
-/* Does the file itself bind the name torch? `import torch.nn as nn` alone does not. */
+/* Does the file itself bind the name torch? `import torch.nn as nn` does not. */
 static int binds_torch(const struct py_module *m)
 {
 	const struct py_list *body = &m->root->u.Module.body;

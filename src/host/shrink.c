@@ -363,8 +363,10 @@ static void collect_batches(void *ctx, struct py_node *n)
 		const struct py_list *args = &n->u.Call.args, *shape = args;
 
 		for (size_t i = 0; i < args->n; i++)
-			if (args->v[i]->kind == PY_List || args->v[i]->kind == PY_Tuple)
-				shape = args->v[i]->kind == PY_List ? &args->v[i]->u.List.elts : &args->v[i]->u.Tuple.elts;
+			if (args->v[i]->kind == PY_List)
+				shape = &args->v[i]->u.List.elts;
+			else if (args->v[i]->kind == PY_Tuple)
+				shape = &args->v[i]->u.Tuple.elts;
 		if (shape->n > 1 && is_at_least(shape->v[0], 2) && !is_at_least(shape->v[0], LITERAL_LEAST) &&
 		    is_at_least(shape->v[1], 1))
 			insert_literal(ctx, shape->v[0]);

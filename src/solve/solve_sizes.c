@@ -328,7 +328,7 @@ static int solve_varied(const struct solve_options *o, struct str source, const 
 	return rc;
 }
 
-/* The judge may need other sizes of the model; a user who asks for any size means the inputs. Formulas in sizes of
+/* The judge may need other sizes of the model; users mean the sizes of the inputs. Formulas in sizes of
  * the model often hold for multiples only. */
 int solve_any_size(const struct solve_options *o, struct str source, const struct mode *mode,
 		   struct solve_answer *out, struct err *e)
