@@ -11,7 +11,7 @@ def relu_kernel(x_ptr, out_ptr, n, W, B: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     blocks = tl.ceil(W.to(tl.float32) / B).to(tl.int32)
     for k in range(0, blocks):
-        col = (k.to(tl.float32) * B).to(tl.int32) + tl.arange(0, B)
+        col = tl.cast(tl.cast(k, tl.float32) * B, tl.int32) + tl.arange(0, B)
         x = tl.load(x_ptr + row * W + col, mask=col < W, other=0.0)
         tl.store(out_ptr + row * W + col, tl.maximum(x, 0.0), mask=col < W)
 
