@@ -133,25 +133,30 @@ static enum step named(struct funnel *f, const struct test_sizes *c, size_t i, s
 /* Does the candidate launch the same grids at its test sizes as at full size? Then it has the sizes as
  * numbers, and a run at smaller sizes says nothing about it. Example: a convolution whose kernel counts 64 to
  * 128 channels in its source reads past the end of weights that the test sizes cut to 32. */
-static int grids_are_fixed(struct funnel *f, const struct test_sizes *c)
+static enum step grids_are_fixed(struct funnel *f, const struct test_sizes *c, int *fixed)
 {
 	struct trial_result dropped = TRIAL_RESULT_INIT;
 	int64_t full[TASK_SIZES];
 	struct host_path path;
-	int fixed = 0;
+	enum step step;
 
+	*fixed = 0;
 	size_model_full(f->t, full);
 	f->orders.n = 0;
 	f->marks = MARKS_GRIDS;
 	test_sizes_order(f, DRY_RUN_CANDIDATE, full);
 	test_sizes_order(f, DRY_RUN_CANDIDATE, c->size);
-	if (attempt_ask(f, &dropped) == STEP_PASSED && test_sizes_take(f, 0) == STEP_PASSED) {
+	step = attempt_ask(f, &dropped);
+	if (step == STEP_PASSED)
+		step = test_sizes_take(f, 0);
+	if (step == STEP_PASSED) {
 		path = f->report.path;
-		fixed = test_sizes_take(f, 1) == STEP_PASSED && !path_lacking(&path, &f->report.path);
+		step = test_sizes_take(f, 1);
+		*fixed = step == STEP_PASSED && !path_lacking(&path, &f->report.path);
 	}
 	f->marks = MARKS_CODE;
 	f->lost = LOST_NOT;
-	return fixed;
+	return step;
 }
 
 /* Full size itself, if a run there is cheap, or if the candidate has the sizes as numbers. Example: a grid of 256
@@ -159,13 +164,18 @@ static int grids_are_fixed(struct funnel *f, const struct test_sizes *c)
 static enum step all_full(struct funnel *f, const struct test_sizes *c, struct test_sizes *out)
 {
 	int64_t size[TASK_SIZES];
+	enum step step = STEP_PASSED;
+	int fixed = 1;
 	double work;
 
 	size_model_full(f->t, size);
 	work = size_model_work(f->t, size);
-	if (!may_change(f, c) || work > SIZE_WORK_MOST ||
-	    (work > SIZE_WORK_MOST / 16 && !(c->full_size_path.n && grids_are_fixed(f, c))))
+	if (!may_change(f, c) || work > SIZE_WORK_MOST)
 		return STEP_FAILED;
+	if (work > SIZE_WORK_MOST / 16)
+		step = c->full_size_path.n ? grids_are_fixed(f, c, &fixed) : STEP_FAILED;
+	if (step != STEP_PASSED || !fixed)
+		return step == STEP_BROKE ? STEP_BROKE : STEP_FAILED;
 	return sized_cache_settle(f, SIZE_FULL, size, out);
 }
 
